@@ -139,10 +139,11 @@ class MatchedRuns:
     def n_owed(self, name: str) -> int:
         """How many scores of a metric the runs lack for the queries that are compared: those that
         they owe, or the one whose like the other run has, whatever the reason."""
-        compared, n = np.array(self.queries)[self.compared(name)], 0
+        pairs, n = zip(self.queries, self.compared(name), strict=True), 0
+        compared = [query for query, is_compared in pairs if is_compared]
         for run in (self.a, self.b):
             rows, scored, owed = self.rows_of(run), run.columns.scored(name), run.columns.owed(name)
-            at = [rows.get(query, []) for query in compared.tolist()]
+            at = [rows.get(query, []) for query in compared]
             n += sum(int(owed[row].sum()) or int(not scored[row].any()) for row in at)
         return n
 

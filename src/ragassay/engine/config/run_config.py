@@ -264,15 +264,6 @@ OWN, POOLED = "own", "pooled"
 """Where nuggets come from, unless a file is named: each sample's passages, or all systems'."""
 
 
-def _as_paths(value: Any) -> Any:
-    """The files of a mapping as texts; ``None`` is an empty one."""
-    if not isinstance(value, dict):
-        return {} if value is None else value
-    return {
-        k: os.fspath(like) if isinstance(like, os.PathLike) else like for k, like in value.items()
-    }
-
-
 class Judging(BaseModel):
     """The judge, its parameters and limits, and what it is asked by."""
 
@@ -348,7 +339,7 @@ class Judging(BaseModel):
     """Text file with your own instructions for answer_match."""
     prompts: Annotated[
         dict[str, str],
-        BeforeValidator(_as_paths),
+        EMPTY,
         Option(
             flags=("--prompt",),
             path="read",
@@ -467,11 +458,13 @@ def sampling_key(name: str, value: Any) -> str:
 
 def make_config(**values: Any) -> RunConfig:
     """A configuration from keywords. A value ``None`` counts as left out, a path as its text."""
-    given = {
-        key: os.fspath(value) if isinstance(value, os.PathLike) else value
-        for key, value in values.items()
-        if value is not None
-    }
+
+    def text(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: text(item) for name, item in value.items()}
+        return os.fspath(value) if isinstance(value, os.PathLike) else value
+
+    given = {key: text(value) for key, value in values.items() if value is not None}
     try:
         return RunConfig(**given)
     except ValidationError as error:

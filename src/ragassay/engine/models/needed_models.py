@@ -249,7 +249,38 @@ def models_for(
     def made(models: Models) -> Embedder:
         if address is None:
             return _local(models, config)
-        return _endpoint(config, address, stack, asker, ledger, budget)
+        from ragassay.judges.ledger.ledger_store import DEFAULT, Ledger
+        from ragassay.models.embedders.embedding_endpoint import TEXTS, EndpointEmbedder
+        from ragassay.transport.budget import Budget
+        from ragassay.transport.endpoints.http_chats import OpenAIEmbeddings
+        from ragassay.transport.providers_and_prices import price_of
+        from ragassay.transport.sending import MOST, Limiter
+
+        kept = stack.enter_context(Ledger(config.ledger or DEFAULT)) if ledger is None else ledger
+        # Without a judge the embedded one lends its event loop.
+        loop = stack.enter_context(Asker(OfflineJudge())) if asker is None else asker
+        own_budget = None if config.budget is None else Budget.parse(config.budget)
+        timeout = TIMEOUT_S if config.timeout is None else config.timeout
+        endpoint = OpenAIEmbeddings(address.url, address.key, timeout=timeout)
+        endpoint.alias = address.alias
+        embedder = EndpointEmbedder(
+            endpoint,
+            address.model,
+            ledger=kept,
+            submit=loop.submit,
+            label=address.label,
+            identity=address.identity,
+            dimensions=config.embedder_dimensions,
+            prefix=config.embedder_prefix or "",
+            limiter=Limiter(config.concurrency or MOST, rpm=config.rpm, tpm=config.tpm),
+            budget=own_budget if budget is None else budget,
+            price=price_of(address.model, address.url),
+            timeout=timeout,
+            batch=config.batch_size or TEXTS,
+            renew=config.refresh,
+        )
+        stack.callback(embedder.close)  # before the ledger and the event loop end
+        return embedder
 
     return Models(model_options(config), made)
 
@@ -280,7 +311,7 @@ def models_again(values: Mapping[str, Any], folder: Path | None) -> Models:
 
 def _local(models: Models, config: RunConfig) -> Embedder:
     """The embedder on this machine that a configuration names, or else the default one."""
-    from ragassay.models.embedders.embedder import DEFAULT, LocalEmbedder
+    from ragassay.models.embedders.embedder import LocalEmbedder
 
     word = config.embedder
     weights = Weights.parse(word or DEFAULT)
@@ -291,47 +322,3 @@ def _local(models: Models, config: RunConfig) -> Embedder:
         if isinstance(error, Unusable) or has_folder or word is None or Path(word).is_dir():
             raise
         raise error.saying(f"there is no folder {word} here, and {error}") from error
-
-
-def _endpoint(
-    config: RunConfig,
-    address: Address,
-    stack: ExitStack,
-    asker: Asker | None,
-    ledger: Ledger | None,
-    budget: Budget | None,
-) -> Embedder:
-    from ragassay.judges.ledger.ledger_store import DEFAULT, Ledger
-    from ragassay.models.embedders.embedding_endpoint import TEXTS, EndpointEmbedder
-    from ragassay.transport.budget import Budget
-    from ragassay.transport.endpoints.http_chats import OpenAIEmbeddings
-    from ragassay.transport.providers_and_prices import price_of
-    from ragassay.transport.sending import MOST, Limiter
-
-    if ledger is None:
-        ledger = stack.enter_context(Ledger(config.ledger or DEFAULT))
-    if budget is None and config.budget is not None:
-        budget = Budget.parse(config.budget)
-    if asker is None:
-        asker = stack.enter_context(Asker(OfflineJudge()))  # for its event loop
-    timeout = TIMEOUT_S if config.timeout is None else config.timeout
-    endpoint = OpenAIEmbeddings(address.url, address.key, timeout=timeout)
-    endpoint.alias = address.alias
-    embedder = EndpointEmbedder(
-        endpoint,
-        address.model,
-        ledger=ledger,
-        submit=asker.submit,
-        label=address.label,
-        identity=address.identity,
-        dimensions=config.embedder_dimensions,
-        prefix=config.embedder_prefix or "",
-        limiter=Limiter(config.concurrency or MOST, rpm=config.rpm, tpm=config.tpm),
-        budget=budget,
-        price=price_of(address.model, address.url),
-        timeout=timeout,
-        batch=config.batch_size or TEXTS,
-        renew=config.refresh,
-    )
-    stack.callback(embedder.close)  # before the ledger and the event loop end
-    return embedder

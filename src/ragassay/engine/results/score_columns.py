@@ -270,7 +270,7 @@ def label_of(judges: ValuesByJudge) -> str:
 def mixed(judges_of_metrics: Mapping[str, ValuesByJudge], judge: str = "") -> Iterator[Note]:
     """Notes on the metrics whose values are of different judges: one for all metrics that
     mix the same judges in the same numbers."""
-    alike: dict[str, list[str]] = {}
+    said: list[tuple[str, str]] = []
     for name, judges in judges_of_metrics.items():
         sets = [{*label.split(AND)} for label in judges]
         largest = max(sets, key=len, default=set())
@@ -282,9 +282,8 @@ def mixed(judges_of_metrics: Mapping[str, ValuesByJudge], judge: str = "") -> It
                 (n, " and ".join("the records" if j == RECORD else j for j in label.split(AND)))
                 for label, n in ranked
             ]
-            listed = [f"{n:,} of {named}" for n, named in words]
-            alike.setdefault(few(listed, MOST), []).append(name)
-    for how, metrics in alike.items():
+            said.append((few([f"{n:,} of {named}" for n, named in words], MOST), name))
+    for how, metrics in grouped(said).items():
         yield Note("mixed_judges", {"how": how}, tuple(metrics), "warning")
 
 

@@ -13,7 +13,7 @@ from ragassay.base.printable import dollars, either, plural
 from ragassay.engine.config.run_config import MODEL_KWARGS, Judging, RunConfig
 from ragassay.engine.models.needed_models import cosine_of
 from ragassay.judges import Judge
-from ragassay.judges.asking import Asker, Usage
+from ragassay.judges.asking import Asker
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.suites import Suite
 
@@ -47,11 +47,6 @@ class JudgeSession:
     def costs(self) -> bool:
         """Whether asking takes time and money; the embedded judge only computes."""
         return not isinstance(self.judge, OfflineJudge)
-
-    @property
-    def usage(self) -> Usage | None:
-        """What was asked so far; ``None`` before the asking begins."""
-        return None if self.asker is None else self.asker.usage
 
     def doing(self) -> str:
         """The progress of the asking, in a few words."""
