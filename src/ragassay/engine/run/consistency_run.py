@@ -28,9 +28,6 @@ from ragassay.stats.repeats import Components, variance_components
 
 _Part = TypeVar("_Part", Summary, Slice)
 
-_AT_ONCE = 256
-"""Queries whose runs are scored together."""
-
 GroupProgress = Callable[[int, int], None]
 """Called with how many queries (of a system) were looked at, and how many there are."""
 
@@ -122,7 +119,7 @@ def consistency_of(
         config = config.model_copy(update={"output": folder and str(folder)})
         collected = Accumulator(config, selection.metrics, inner, keep=keep, strict=False)
         groups = _group_samples(first.columns, samples, selection.of)
-        size = MODELLED_WINDOW if here(selection.metrics.values(), config.models) else _AT_ONCE
+        size = MODELLED_WINDOW if here(selection.metrics.values(), config.models) else None
         for window in collected.scored(groups, size=size, models=models):
             n_single += sum(len(group.runs) < 2 for group in window)
             if progress is not None:
