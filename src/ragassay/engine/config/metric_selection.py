@@ -33,9 +33,9 @@ DEFAULT_SUITES = {
 Where metrics are named and no suite is, its published names hold."""
 
 
-def default_suite(config: RunConfig, data_format: str, usual: str = "rag") -> Suite:
-    """The suite for data, when none is named; ``usual`` where its format and qrels do not say."""
-    usual = "retrieval" if config.qrels is not None else usual
+def default_suite(config: RunConfig, data_format: str) -> Suite:
+    """The suite for data, when none is named."""
+    usual = "retrieval" if config.qrels is not None else "rag"
     return suites.get(DEFAULT_SUITES.get(data_format, usual))
 
 
@@ -324,7 +324,8 @@ def published_names(
     for its data, or of ``qa``."""
     used = used or [suites.get(name) for name in config.suite]
     if not used and data_format is not None:
-        used = [default_suite(config, data_format, "qa")]
+        usual = "retrieval" if config.qrels is not None else "qa"
+        used = [suites.get(DEFAULT_SUITES.get(data_format, usual))]
     return {**suites.general_aliases(), **suites.aliases_of(used)}
 
 

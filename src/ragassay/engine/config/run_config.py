@@ -36,6 +36,7 @@ MODEL_CONFIG = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 ONE_OR_MANY = BeforeValidator(lambda value: [value] if isinstance(value, str) else value)
 EMPTY = BeforeValidator(lambda value: {} if value is None else value)
+AS_TEXT = BeforeValidator(lambda path: str(path) if isinstance(path, os.PathLike) else path)
 Names = Annotated[list[str], ONE_OR_MANY]
 """Several names; one may be given as it is."""
 
@@ -338,7 +339,7 @@ class Judging(BaseModel):
     judge_prompt: Annotated[str | None, Option(path="read")] = None
     """Text file with your own instructions for answer_match."""
     prompts: Annotated[
-        dict[str, str],
+        dict[str, Annotated[str, AS_TEXT]],
         EMPTY,
         Option(
             flags=("--prompt",),
@@ -458,13 +459,11 @@ def sampling_key(name: str, value: Any) -> str:
 
 def make_config(**values: Any) -> RunConfig:
     """A configuration from keywords. A value ``None`` counts as left out, a path as its text."""
-
-    def text(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {name: text(item) for name, item in value.items()}
-        return os.fspath(value) if isinstance(value, os.PathLike) else value
-
-    given = {key: text(value) for key, value in values.items() if value is not None}
+    given = {
+        key: os.fspath(value) if isinstance(value, os.PathLike) else value
+        for key, value in values.items()
+        if value is not None
+    }
     try:
         return RunConfig(**given)
     except ValidationError as error:

@@ -84,11 +84,8 @@ def weights_among(metrics: Iterable[Metric], embedder: str | None = None) -> lis
 
 def by_cosine(metrics: Iterable[Metric]) -> list[Metric]:
     """The metrics that can compare vectors, changed so that they do (``by=cosine``)."""
-    changed = []
-    for metric in metrics:
-        if "cosine" in choices_of(type(metric)).get("by", ()):
-            changed.append(naming.with_parameters(metric, {"by": "cosine"}))
-    return changed
+    able = (m for m in metrics if "cosine" in choices_of(type(m)).get("by", ()))
+    return [naming.with_parameters(metric, {"by": "cosine"}) for metric in able]
 
 
 def here(
@@ -148,8 +145,6 @@ def check_models(config: RunConfig, metrics: Iterable[Metric]) -> None:
     leave a metric unscored. A folder for one of ragassay's own models that the run does not use
     gives only a warning, because such lists are kept for many runs."""
     metrics = reached(metrics)
-    if not config.models and not any(metric.weights or metric.embeds for metric in metrics):
-        return
     check_folders(config.models)
     used = models_used(config, metrics)
     if idle := check_names(config.models, used):
@@ -158,9 +153,7 @@ def check_models(config: RunConfig, metrics: Iterable[Metric]) -> None:
         from ragassay.models.device import device_of
 
         device_of(model_options(config))
-    for metric in (
-        model_metric for model_metric in metrics if isinstance(model_metric, ModelMetric)
-    ):
+    for metric in [metric for metric in metrics if isinstance(metric, ModelMetric)]:
         for weights in metric.weights:
             name, has_folder = weights.name, {*weights.spellings} & {*config.models}
             if is_path(name) and not has_folder and not Path(name).is_dir():

@@ -405,13 +405,10 @@ _FIRST, _LATER = ("first",), ("later",)
 """The labels of a turn."""
 
 
-NO_CLUSTERS = "none"
-"""Value of ``cluster_by`` by which only samples of one query belong together."""
-
-
 def cluster_column(asked: str | None) -> str | None:
-    """The column that a run is clustered by; ``None`` where none was asked for."""
-    return None if asked in (None, "", NO_CLUSTERS) else str(asked)
+    """The column that a run is clustered by; ``None`` where none was asked for. By ``none`` only
+    samples of one query belong together."""
+    return None if asked in (None, "", "none") else str(asked)
 
 
 _LEAST = 0.9
