@@ -133,8 +133,8 @@ def result(
     columns.identities = [sample.identity for sample in found]
     columns.asked.extend([0] * len(found))
     columns.slices = {
-        "answerability": [None if s.answerability is None else str(s.answerability) for s in found],
-        "domain": [s.metadata.get("domain") for s in found],
+        "answerability": [(str(s.answerability),) if s.answerability else () for s in found],
+        "domain": [tuple(filter(None, [s.metadata.get("domain")])) for s in found],
     }
     for name, column in table.items():
         for outcome in column:
@@ -143,8 +143,8 @@ def result(
     metrics = {kind.name: metric_summary(columns, kind, everything) for kind in kinds}
     slices = []
     for column_name, values in columns.slices.items():
-        for value, n in Counter(v for v in values if v is not None).most_common():
-            mask = np.array([v == value for v in values])
+        for value, n in Counter(label for v in values for label in v).most_common():
+            mask = np.array([value in v for v in values])
             chosen = {k.name: metric_summary(columns, k, mask) for k in kinds}
             slices.append(Slice(column_name, value, n, chosen))
     summary = Summary(

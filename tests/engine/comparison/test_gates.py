@@ -18,7 +18,7 @@ from ragassay.engine.comparison import gates
 from ragassay.engine.comparison.gates import with_not_worse
 from ragassay.engine.results.comparison_result import GateResult
 from ragassay.engine.results.score_columns import ScoreColumns
-from ragassay.engine.results.summary import IntervalOptions, MetricSummary, Summary, summarise
+from ragassay.engine.results.summary import MetricSummary, Summary, summarise
 from ragassay.stats.intervals import mean_interval
 
 COMPUTED = {"f1": "f1", "P(rel=2)@5": "P(rel=2)@5"}
@@ -93,7 +93,7 @@ def scores(
         columns.identities.append((f"q{at}", "", 0))
         columns.add("f1", outcome)
     metric = MetricSummary("f1", "f1", "answer", None, None, None, 0.95, "", 0, 0, metric="f1")
-    metrics, _ = summarise(columns, [metric], IntervalOptions())
+    metrics, _ = summarise(columns, [metric])
     n = len(outcomes)
     return Summary("t", "qa", "", n, n, "all", metrics, incomplete=owed), columns
 
@@ -102,8 +102,7 @@ def decided(
     text: str, values: list[float], owed: int = 0, why: Reason = Reason.FAILED, **options: Any
 ) -> GateResult:
     summary, columns = scores(values, owed, why)
-    asked = gates.parse(text), summary.metrics["f1"], columns
-    return gates.decide(*asked, IntervalOptions(**options))
+    return gates.decide(gates.parse(text), replace(summary.metrics["f1"], **options), columns)
 
 
 GATES = (
@@ -129,7 +128,7 @@ def decisions() -> Iterator[str]:
     for aggregate, owed in product(("p50", "sum", "geometric"), (0, 1)):
         summary, columns = scores([1.0] * 40, owed)
         metric = replace(summary.metrics["f1"], aggregate=aggregate)
-        found = gates.decide(gates.parse("f1>=0.1"), metric, columns, IntervalOptions())
+        found = gates.decide(gates.parse("f1>=0.1"), metric, columns)
         yield f"{aggregate}, {owed} missing: {found.passed} {found.unscored} {found.why}"
 
 

@@ -303,7 +303,7 @@ def test_a_drop_where_lower_is_better_is_a_rise() -> None:
     assert ragassay.compare(old, new, fail_if_drop="share_wrong>0.1").gates[0].drop < 0
     same = ragassay.compare(old, old, fail_if_drop=["share_wrong>0.05", "share_wrong>0.1"])
     assert [gate.passed for gate in same.gates] == [None, True]  # 0.05 ** (1 / 40) = 0.928
-    assert same.gates[1].drop_bounds == pytest.approx((0.0, 1 - 0.05 ** (1 / 40)))
+    assert (same.gates[1].low, same.gates[1].high) == pytest.approx((0.0, 1 - 0.05 ** (1 / 40)))
 
 
 @pytest.mark.parametrize(("text", "says"), [

@@ -17,7 +17,6 @@ from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.engine.results.score_columns import SampleColumns, ScoreColumns
 from ragassay.engine.results.score_rows import ScoreRow
 from ragassay.engine.results.summary import (
-    IntervalOptions,
     MetricSummary,
     Spending,
     Summary,
@@ -59,7 +58,7 @@ def test_a_metrics_numbers_are_those_of_the_samples_that_count(part: list[int]) 
         data.identities.append((f"q{at}", "", 0))
         data.add("f1", outcome)
     mask = np.isin(range(5), part)
-    found = summarise(data, [replace(metric(), language="en")], IntervalOptions(), (mask, None))[0]
+    found = summarise(data, [replace(metric(), language="en")], "auto", (mask, None))[0]
     scores = [one for at in part if isinstance(one := OUTCOMES[at], Score)]
     own = [one.value for one in scores if not one.assumed]
     # Values that stand for missing parts alone have no mean.
@@ -118,7 +117,7 @@ def test_columns_of_some_samples_under_other_names_hold_what_these_samples_have(
 ) -> None:
     def made(rows: Sequence[int], names: Sequence[str]) -> list[object]:
         found = ScoreColumns(names)
-        found.clusters, found.slices = [f"c{at}" for at in rows], {"x": [f"x{at}" for at in rows]}
+        found.clusters, found.slices = [f"c{at}" for at in rows], {"x": [(f"{at}",) for at in rows]}
         for at in rows:
             found.identities.append((f"q{at}", "", at))
             found.asked.append(at)
@@ -141,11 +140,11 @@ def test_columns_of_some_samples_under_other_names_hold_what_these_samples_have(
 
 def test_slices_come_largest_first_and_equal_ones_by_name() -> None:
     data = columns([f"q{at}" for at in range(7)], [0, 1, 1, 0, 1, 1, 0])
-    data.slices = {"topic": ["d", "c", "c", "b", "c", "b", "a"]}
-    found = slice_summaries(data, [metric()], IntervalOptions())
+    data.slices = {"topic": [*map(tuple, "dccbcba")]}
+    found = slice_summaries(data, [metric()])
     assert [(one.value, one.n) for one in found] == [("c", 3), ("b", 2), ("a", 1), ("d", 1)]
     assert [one.metrics["f1"].mean for one in found] == [1.0, 0.5, 0.0, 0.0]
-    some = slice_summaries(data, [metric("sum")], IntervalOptions())
+    some = slice_summaries(data, [metric("sum")])
     assert [dict(one.metrics) for one in some] == [{}] * 4  # none of a sum
 
 
@@ -155,20 +154,20 @@ def test_slices_come_largest_first_and_equal_ones_by_name() -> None:
 ])  # fmt: skip
 def test_a_mean_near_the_end_of_its_range_is_named_as_crowded(values, aggregate, names) -> None:
     data = columns([f"q{at}" for at in range(60)], values)
-    assert summarise(data, [metric(aggregate)], IntervalOptions())[1] == tuple(names)
+    assert summarise(data, [metric(aggregate)])[1] == tuple(names)
 
 
 def test_the_fingerprint_is_that_of_a_set_of_queries() -> None:
     once, again = columns(["a", "b"]), columns(["b", "a", "b"])
     once.asked.extend([1, 2])
     again.asked.extend([2, 1, 2])
-    facts, others = (facts_of(one, [metric()], IntervalOptions(), None)[0] for one in (once, again))
+    facts, others = (facts_of(one, [metric()], "auto", None)[0] for one in (once, again))
     assert facts["fingerprint"] == others["fingerprint"] != ""
 
 
 def test_a_zero_counts_as_a_hundred_thousandth_in_a_geometric_mean() -> None:
     data = columns(["q0", "q1"], [0.0, 0.1])
-    found = summarise(data, [metric("geometric")], IntervalOptions())[0]["f1"]
+    found = summarise(data, [metric("geometric")])[0]["f1"]
     assert found.mean == pytest.approx((1e-5 * 0.1) ** 0.5)
     assert found.interval == "effective-n" and 1e-5 <= found.low < found.high <= 1.0
 
@@ -198,7 +197,7 @@ def test_a_sample_is_in_the_slice_of_each_short_label_of_its_own(value: object, 
     collected.add(Sample(id="q0", query="?", metadata={"topic": value}))
     data.add("f1", Score(0.5))
     collected.close(clustered=False)
-    found = slice_summaries(data, [metric()], IntervalOptions())
+    found = slice_summaries(data, [metric()])
     assert {one.value: one.n for one in found} == slices
 
 
@@ -210,7 +209,7 @@ def test_one_repeated_query_is_enough_to_cluster_by_query(queries: list[str], cl
     data = columns(queries)
     found = sample_clusters(data)
     assert (None if found is None else found.tolist()) == clusters
-    facts, _ = facts_of(data, [metric()], IntervalOptions(), None)
+    facts, _ = facts_of(data, [metric()], "auto", None)
     assert facts["metrics"]["f1"].n_clusters == (None if clusters is None else len(set(clusters)))
     clustered = ", by query" in facts["averaged_over"]
     assert clustered is (clusters is not None)

@@ -25,13 +25,12 @@ GRADE = {"match": 3, "trust": 3, "grade": 3}
 
 def test_a_session_says_how_far_the_asking_is() -> None:
     session = JudgeSession(Scripted({"relevance_grade": GRADE}))
-    assert session.usage is None and session.doing() == ""
+    assert session.doing() == ""
     assert session.costs and not JudgeSession(OfflineJudge()).costs
     with Asker(session.judge) as asker:
         session.asker = asker
         assert session.doing() == "0 questions answered, 0 waiting"
         asker.submit(Ask(asker).judge_answer(RelevanceGrade("q", "p"), 0)).result(10)
-        assert session.usage is asker.usage
         assert session.doing() == "1 question answered, 0 waiting"
         asker.usage.questions, asker.usage.cached, asker.waiting = 1200, 1000, 2000
         asker.usage.failures["timeout"] = 3

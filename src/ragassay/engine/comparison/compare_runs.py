@@ -35,7 +35,6 @@ from ragassay.engine.comparison.verdict_rules import judge_agreement, trusted
 from ragassay.engine.results.comparison_result import Comparison, Difference, Standing
 from ragassay.engine.results.folders.run_folder import open_run
 from ragassay.engine.results.result import Result
-from ragassay.engine.results.score_columns import labels_of
 from ragassay.engine.results.summary import MetricSummary, left_out, shown
 from ragassay.stats.intervals import alpha_of, check_one_sided, check_options
 from ragassay.stats.paired import compare_pairs
@@ -389,12 +388,12 @@ def fallen_slice(
 
 def _slices(matched: MatchedRuns) -> Iterator[tuple[str, str, Mask]]:
     """Each slice of the new run that some of the common queries are in, with these queries."""
-    for column, values in matched.a.columns.slices.items():
-        labels = [
-            {label for row in matched.rows_a[query] for label in labels_of(values[row])}
+    for column, labels in matched.a.columns.slices.items():
+        by_query = [
+            {label for row in matched.rows_a[query] for label in labels[row]}
             for query in matched.queries
         ]
-        for value in sorted(set().union(*labels)):
-            inside = np.array([value in of_query for of_query in labels], dtype=np.bool_)
+        for value in sorted(set().union(*by_query)):
+            inside = np.array([value in of_query for of_query in by_query], dtype=np.bool_)
             if not inside.all():
                 yield column, value, inside

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from ragassay.base.subsets import Subset, fields_of
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_columns import cluster_column
 from ragassay.engine.results.score_rows import ScoreRow
-from ragassay.engine.results.summary import IntervalOptions, facts_of
+from ragassay.engine.results.summary import facts_of
 from ragassay.formats.records.sample_records import has_made_id, made_id
 
 
@@ -26,19 +27,17 @@ def by_system(result: Result) -> list[Result]:
     """One result for each system in the data, in order of first appearance.
 
     Means, intervals and counts are each system's own; slices and warnings are left out."""
-    results = []
-    for system in result.columns.systems:
-        of_system = (identity for identity in result.columns.identities if identity[1] == system)
-        only = _only(result, frozenset(of_system))
-        summary = replace(only.summary, system=system, title=system or result.summary.title)
-        results.append(replace(only, summary=summary))
-    return results
+    by_name = grouped((identity[1], identity) for identity in result.columns.identities)
+    return [
+        _only(result, of_system, system=system, title=system or result.summary.title)
+        for system, of_system in by_name.items()
+    ]
 
 
 def of_queries(result: Result, queries: Collection[str]) -> Result:
     """The result of some of the queries alone. Slices and warnings are left out."""
     chosen = frozenset(queries)
-    return _only(result, frozenset(key for key in result.columns.identities if key[0] in chosen))
+    return _only(result, [key for key in result.columns.identities if key[0] in chosen])
 
 
 def subset_of(result: Result, conditions: str | Iterable[str]) -> Result:
@@ -48,22 +47,22 @@ def subset_of(result: Result, conditions: str | Iterable[str]) -> Result:
     if not subset:
         return result
     try:
-        chosen = frozenset(sample.identity for sample in subset.of(result.samples, fields_of))
+        chosen = [sample.identity for sample in subset.of(result.samples, fields_of)]
     except UsageError as error:
         raise UsageError(f"{result.name}: {error}") from error
-    only = _only(result, chosen)
-    title = f"{result.name} where {subset}"
-    return replace(only, summary=replace(only.summary, title=title, system=""))
+    return _only(result, chosen, title=f"{result.name} where {subset}", system="")
 
 
-def _only(result: Result, chosen: frozenset[Identity]) -> Result:
-    """The result of some of the samples, with their own means, intervals and counts."""
+def _only(result: Result, identities: Iterable[Identity], **named: Any) -> Result:
+    """The result of some of the samples, with their own means, intervals and counts; ``named`` are
+    other fields of its summary."""
+    chosen = frozenset(identities)
     member = [identity in chosen for identity in result.columns.identities]
     columns = result.columns.take(np.flatnonzero(member))
     config = result.config
     described = list(result.summary.metrics.values())
     cluster_by = cluster_column(config.get("cluster_by"))
-    facts, _ = facts_of(columns, described, IntervalOptions.of(config), cluster_by)
+    facts, _ = facts_of(columns, described, config.get("interval", "auto"), cluster_by)
     rows, samples = partial(_rows, result, chosen), partial(_samples, result, chosen)
     summary = replace(
         result.summary,
@@ -73,6 +72,7 @@ def _only(result: Result, chosen: frozenset[Identity]) -> Result:
             " ".join(sample.failure.split()) for sample in samples() if sample.failure
         ),
         notes=(),
+        **named,
     )
     return Result(summary, columns, config, None, rows, samples, judge_answers=result.judge_answers)
 

@@ -97,7 +97,7 @@ class MatchedRuns:
         self, names: Sequence[str], owed: tuple[float | None, float | None] = (None, None)
     ) -> tuple[Pairs, Pairs]:
         """The matrices of both runs, as `query_matrix` gives them; ``owed`` are the values of A and
-        of B for scores that are missing (`owed`) in queries that are `compared`."""
+        of B for scores that are missing (`n_owed`) in queries that are `compared`."""
         sides = (self.a, self.rows_a), (self.b, self.rows_b)
         pairs = [
             query_matrix(run, names, rows, self.queries, value)
@@ -136,18 +136,16 @@ class MatchedRuns:
         """The row numbers of each query id in one of the two runs."""
         return self.rows_a if run is self.a else self.rows_b
 
-    def owed(self, run: Result, name: str) -> NDArray[np.int64]:
-        """How many scores of a metric one of the two runs lacks for each query that is compared:
-        those that it owes, or the one whose like the other run has, whatever the reason."""
-        rows, scored = self.rows_of(run), run.columns.scored(name)
-        owed = run.columns.owed(name)
-        at = [rows.get(query, []) for query in self.queries]
-        counts = [owed[of_query].sum() or not scored[of_query].any() for of_query in at]
-        return np.where(self.compared(name), np.array(counts, dtype=np.int64), 0)
-
     def n_owed(self, name: str) -> int:
-        """How many scores of a metric either run lacks, see `owed`."""
-        return sum(int(self.owed(run, name).sum()) for run in (self.a, self.b))
+        """How many scores of a metric the runs lack for the queries that are compared: those that
+        they owe, or the one whose like the other run has, whatever the reason."""
+        pairs, n = zip(self.queries, self.compared(name), strict=True), 0
+        compared = [query for query, is_compared in pairs if is_compared]
+        for run in (self.a, self.b):
+            rows, scored, owed = self.rows_of(run), run.columns.scored(name), run.columns.owed(name)
+            at = [rows.get(query, []) for query in compared]
+            n += sum(int(owed[row].sum()) or int(not scored[row].any()) for row in at)
+        return n
 
     def compared(self, name: str) -> Mask:
         """The queries of which one of the runs has a score, or that the two left out for different

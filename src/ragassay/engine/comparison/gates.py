@@ -20,7 +20,6 @@ from ragassay.engine.results.comparison_result import Comparison, Difference, Ga
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_columns import ScoreColumns
 from ragassay.engine.results.summary import (
-    IntervalOptions,
     MetricSummary,
     interval_of,
     sample_clusters,
@@ -149,11 +148,11 @@ def results_of(
         return ()
     every = (item for step in result.steps for item in step.summary.metrics.items())
     metrics = {name: (metric.metric, metric.bounds) for name, metric in every}
-    options = IntervalOptions.of(config)
-    resolved = resolve(asked, metrics, config.get("suite") or (), options.level)
+    resolved = resolve(asked, metrics, config.get("suite") or (), config.get("level", 0.95))
+    method = config.get("interval", "auto")
     trusted = trust_offline or bool(config.get("trust_offline"))
     return tuple(
-        decide(gate, step.summary.metrics[gate.metric], step.columns, options, trusted)
+        decide(gate, step.summary.metrics[gate.metric], step.columns, method, trusted)
         for step in result.steps
         for gate in resolved
         if gate.metric in step.summary.metrics
@@ -169,7 +168,7 @@ def decide(
     gate: Gate,
     metric: MetricSummary,
     columns: ScoreColumns,
-    options: IntervalOptions,
+    method: str = "auto",
     trust_offline: bool = False,
 ) -> GateResult:
     """Whether a gate on a metric passes.
@@ -179,9 +178,9 @@ def decide(
     offline judgments are not known to agree with people is undecided."""
     owed = columns.owed(metric.name)
     n_owed = int(owed.sum())
-    observed = _interval(gate, metric, columns, options)
+    observed = _interval(gate, metric, columns, method)
     facts = GateResult(
-        str(gate), None, None, n_owed, which=gate.which, level=options.level,
+        str(gate), None, None, n_owed, which=gate.which, level=metric.level,
         metrics=(metric.name,), threshold=gate.threshold,
     )  # fmt: skip
     if observed.mean is None:
@@ -194,7 +193,7 @@ def decide(
         ends = [end for end in metric.bounds if end is not None]
         # Where a score may be anything, nothing is certain.
         closed = metric.aggregate == "mean" and len(ends) == 2
-        possible = [_interval(gate, metric, columns, options, end) for end in ends if closed]
+        possible = [_interval(gate, metric, columns, method, end) for end in ends if closed]
     counted = ""
     if n_owed:
         reasons = columns.tally(metric.name, owed).reasons.items()
@@ -246,7 +245,7 @@ def _interval(
     gate: Gate,
     metric: MetricSummary,
     columns: ScoreColumns,
-    options: IntervalOptions,
+    method: str,
     owed: float | None = None,
 ) -> Interval:
     """The mean that a gate is decided by, and the one-sided bounds of the true mean; ``owed`` takes
@@ -257,13 +256,10 @@ def _interval(
         values = np.where(chosen, values, owed)
         chosen = chosen | columns.owed(metric.name)
     clusters = sample_clusters(columns)
-    level = options.level if gate.which == "mean" else one_sided(options.level)
-    return interval_of(
-        metric,
-        values[chosen],
-        None if clusters is None else clusters[chosen],
-        replace(options, level=level),
-    )
+    clusters = None if clusters is None else clusters[chosen]
+    if gate.which != "mean":
+        metric = replace(metric, level=one_sided(metric.level))
+    return interval_of(metric, values[chosen], clusters, method)
 
 
 _DROP = re.compile(rf"^(?P<metric>.*?[^\s=<>])\s*>\s*(?P<size>{NUMBER})$")
@@ -308,7 +304,7 @@ def resolve_drops(
 
 def missing(n_owed: int, n_lacking: int) -> tuple[str, str]:
     """What is missing, empty where nothing is; and what to do about queries that are. ``n_owed``
-    counts scores that one run lacks (`MatchedRuns.owed`), ``n_lacking`` queries of B that A
+    counts scores that one run lacks (`MatchedRuns.n_owed`), ``n_lacking`` queries of B that A
     lacks."""
     facts = [_said("scores_owed", n=n_owed)] if n_owed else []
     facts += [_said("queries_lacking", n=n_lacking)] if n_lacking else []

@@ -336,21 +336,16 @@ def own_metrics(config: Mapping[str, Any], base: Path | None = None) -> list[Met
     from ragassay.metrics.answer.answer_match import with_prompt
     from ragassay.metrics.rubric.rubric_grade import rubric_metric
 
-    start = base or Path()
-    rubrics = [start / name for name in config.get("rubric") or ()]
-    prompts = [start / name for name in [config.get("judge_prompt")] if name]
-    found: list[Metric] = []
-    for path in (*rubrics, *prompts):
+    found, prompt = list[Metric](), config.get("judge_prompt")
+    made: list[tuple[str, Callable[[Path], Metric]]]
+    made = [(n, lambda path: rubric_metric(read_rubric(path))) for n in config.get("rubric") or ()]
+    made += [(prompt, lambda path: with_prompt(read_judge_prompt(path)))] if prompt else []
+    for name, metric_in in made:
+        path = (base or Path()) / name
         try:
-            is_rubric = len(found) < len(rubrics)
-            read = (
-                rubric_metric(read_rubric(path))
-                if is_rubric
-                else with_prompt(read_judge_prompt(path))
-            )
+            found.append(metric_in(path))
         except UsageError as error:
             raise InputError(str(error), path=path, field="name") from error
-        found.append(read)
     return found
 
 

@@ -36,6 +36,7 @@ MODEL_CONFIG = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 ONE_OR_MANY = BeforeValidator(lambda value: [value] if isinstance(value, str) else value)
 EMPTY = BeforeValidator(lambda value: {} if value is None else value)
+AS_TEXT = BeforeValidator(lambda path: str(path) if isinstance(path, os.PathLike) else path)
 Names = Annotated[list[str], ONE_OR_MANY]
 """Several names; one may be given as it is."""
 
@@ -264,15 +265,6 @@ OWN, POOLED = "own", "pooled"
 """Where nuggets come from, unless a file is named: each sample's passages, or all systems'."""
 
 
-def _as_paths(value: Any) -> Any:
-    """The files of a mapping as texts; ``None`` is an empty one."""
-    if not isinstance(value, dict):
-        return {} if value is None else value
-    return {
-        k: os.fspath(like) if isinstance(like, os.PathLike) else like for k, like in value.items()
-    }
-
-
 class Judging(BaseModel):
     """The judge, its parameters and limits, and what it is asked by."""
 
@@ -347,8 +339,8 @@ class Judging(BaseModel):
     judge_prompt: Annotated[str | None, Option(path="read")] = None
     """Text file with your own instructions for answer_match."""
     prompts: Annotated[
-        dict[str, str],
-        BeforeValidator(_as_paths),
+        dict[str, Annotated[str, AS_TEXT]],
+        EMPTY,
         Option(
             flags=("--prompt",),
             path="read",

@@ -26,8 +26,6 @@ FOUND_SOMEWHERE = 0.0
 """The rank of a relevant passage that was retrieved, where no metric tells at which rank. Ranks
 count from 1; that of a passage which was not retrieved is infinite."""
 
-_NAME = re.compile(r"[A-Za-z0-9_\-]+")
-
 
 def _part(name: str) -> Reading:
     """Reads a part; a metric whose parts are named otherwise gives nothing."""
@@ -131,10 +129,6 @@ class Signal:
                     return SignalValue(value, shown)
         return None
 
-    def given_by(self, names: Mapping[str, Sequence[str]]) -> list[str]:
-        """The metrics of a run that give this signal, by the names that it shows."""
-        return [shown for metric, _ in self.sources for shown in names.get(metric, ())]
-
 
 @dataclass(frozen=True, slots=True)
 class SignalValue:
@@ -159,8 +153,7 @@ def names_by_metric(metrics: Mapping[str, MetricSummary]) -> dict[str, list[str]
 
 def canonical_name(metric: str) -> str:
     """A metric's name without parameters, part and cut-off; empty where it begins otherwise."""
-    match = _NAME.match(metric)
-    return "" if match is None else match[0]
+    return re.split(r"[^A-Za-z0-9_\-]", metric, maxsplit=1)[0]
 
 
 SIGNALS: Mapping[str, Signal] = {
@@ -227,7 +220,7 @@ Rule = Callable[[Values, Sample, Thresholds], bool]
 class FaultClass:
     """A class of failing samples: a row of ``decision_table.yaml``.
 
-    ``needs`` are the signals that its row asks for, one of each group; a sample fails by
+    ``needs`` names the signals that its row asks for, one of each group; a sample fails by
     ``own_fault`` alone, however good its headline value is; only samples with a label of
     answerability can be in a class that is ``labelled``."""
 
@@ -236,7 +229,7 @@ class FaultClass:
     says: str
     advice: str
     holds: Rule = field(repr=False)
-    needs: tuple[tuple[Signal, ...], ...] = ()
+    needs: Sequence[Sequence[str]] = ()
     own_fault: bool = False
     labelled: bool = False
 
@@ -313,12 +306,7 @@ _RULES: Mapping[str, Rule] = {
 
 
 *CLASSES, UNEXPLAINED = (
-    FaultClass(
-        name,
-        holds=_RULES[name],
-        needs=tuple(tuple(SIGNALS[value] for value in group) for group in row.pop("needs", ())),
-        **row,
-    )
+    FaultClass(name, holds=_RULES[name], **row)
     for name, row in packages.table("ragassay.engine.diagnosis", "decision_table.yaml").items()
 )
 """The rows of the table, in order, and the class of failing samples for which none holds."""
@@ -346,16 +334,6 @@ GRADED = ("umbrela_MRR", "umbrela_nDCG", "umbrela_P", "umbrela_AP_judged", "ragr
 known to agree too little with people, as the offline judge is: words do not show relevance."""
 
 
-def judged_by(
-    fault: FaultClass, signals: Mapping[str, SignalValue], words: Mapping[str, str]
-) -> Iterator[str]:
-    """The metrics among those that put a sample into a class which a judge gave."""
-    for group in fault.needs:
-        value = next((signals[signal.name] for signal in group if signal.name in signals), None)
-        if value is not None and value.metric in words:
-            yield value.metric
-
-
 @dataclass(frozen=True)
 class NotLookedAt:
     """A class that no signal can show: why, in words, and a metric for each signal that lacks."""
@@ -381,19 +359,21 @@ def parts_of(sample: Sample) -> set[str]:
 def not_looked_at(
     metrics: Mapping[str, MetricSummary],
     names: Mapping[str, Sequence[str]],
-    sources: Mapping[str, Mapping[str, int]],
+    known: Collection[str],
     parts: Collection[str],
 ) -> Iterator[NotLookedAt]:
-    """The classes for which a signal is missing in all samples, which have these parts."""
+    """The classes for which a signal is missing in all samples, which have these parts; ``known``
+    are the signals that are not."""
     for fault in CLASSES:
         if fault.labelled and "labels" not in parts:
             yield NotLookedAt(fault, "the samples have no answerability label")
             continue
         whys, proposed = [], []
-        for group in fault.needs:
-            if any(sources[signal.name] for signal in group):
+        for group in ([SIGNALS[name] for name in each] for each in fault.needs):
+            if any(signal.name in known for signal in group):
                 continue
-            held = [shown for signal in group for shown in signal.given_by(names)]
+            every = (metric for signal in group for metric, _ in signal.sources)
+            held = [shown for metric in every for shown in names.get(metric, ())]
             fit = (
                 metric
                 for needed, metric in group[0].propose.items()

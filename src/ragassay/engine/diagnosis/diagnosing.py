@@ -281,12 +281,17 @@ def diagnosis_of(
         by_label = is_right[row] or (fault is not None and fault.labelled)
         settled[row] = by_label or (measures == "support" and bool(by_name.get("refused")))
         if fault is not None:
-            judges[fault.name] |= dict.fromkeys(table.judged_by(fault, signals, agreements))
+            causes = (
+                next((signals[name].metric for name in group if name in signals), "")
+                for group in fault.needs
+            )
+            judges[fault.name] |= dict.fromkeys(name for name in causes if name in agreements)
             value = float(values[row]) if scored[row] else None
             listed = [*examples[fault.name], Example.of(sample, value, by_name)]
             # The lowest headline values first, those without one last.
             listed.sort(key=lambda each: inf if each.headline is None else each.headline)
             examples[fault.name] = listed[:n_examples]
+    given_by = {name: dict(counts) for name, counts in sources.items() if counts}
     fails = np.array([fault is not None for fault in faults], dtype=np.bool_)
     # What the headline cannot rate is unknown, whatever other faults it has: else such samples
     # would count only where they fail. Lost answers count where others like them are rated.
@@ -351,8 +356,8 @@ def diagnosis_of(
         high=right_share.high,
         level=level,
         found=tuple(classes),
-        not_looked_at=tuple(table.not_looked_at(metrics, names, sources, parts)),
-        sources={name: dict(counts) for name, counts in sources.items() if counts},
+        not_looked_at=tuple(table.not_looked_at(metrics, names, given_by, parts)),
+        sources=given_by,
         added=tuple(added.summary.metrics) if added else (),
         classes=[None if fault is None else fault.name for fault in faults],
         unknown=unknown.tolist(),
@@ -413,11 +418,9 @@ def _added(result: Result) -> Result | None:
         parts |= table.parts_of(sample)
         n_answers += sample.answer is not None
     # What any answer can show ("") is wanted of all: labels that some have do not tell of others.
-    sources: dict[str, Mapping[str, int]] = {}
-    for name, signal in table.SIGNALS.items():
-        least = max(1, n_answers) if "" in signal.propose else 1
-        sources[name] = {name: known[name]} if known[name] >= least else {}
-    lacking = table.not_looked_at(result.summary.metrics, names, sources, parts)
+    least = {n: n_answers for n, signal in table.SIGNALS.items() if "" in signal.propose}
+    of_all = [name for name, n in known.items() if n >= least.get(name, 1)]
+    lacking = table.not_looked_at(result.summary.metrics, names, of_all, parts)
     wanted = list(dict.fromkeys(name for item in lacking for name in item.metrics))
     samples = list(result.samples)
     if not wanted or [item.identity for item in samples] != list(result.columns.identities):

@@ -7,10 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ragassay.base.errors import UsageError, did_you_mean
+from ragassay.base.printable import grouped
 from ragassay.engine.comparison.compare_runs import compare
 from ragassay.engine.comparison.derived_runs import of_queries
 from ragassay.engine.results.comparison_result import Comparison
 from ragassay.engine.results.result import Result
+
+_CLASS = {
+    (True, True): "right", (False, True): "retrieval",
+    (True, False): "despite", (False, False): "generation",
+}  # fmt: skip
+"""The class by whether a query is right with what was retrieved, and with the gold passages."""
 
 CLASSES: Mapping[str, str] = {
     "right": "right with what was retrieved and with the gold passages",
@@ -52,20 +59,16 @@ def isolated(full: Result, alone: Result, metric: str, threshold: float = 0.5) -
         raise UsageError("No query of the two runs has known gold passages.")
     if unknown:
         full, alone = (of_queries(run, known) for run in (full, alone))
-    queries: dict[str, list[str]] = {kind: [] for kind in CLASSES}
-    for name in known:
-        value, best = retrieved[name], gold[name]
-        if value is not None and best is not None:
-            if best >= threshold:
-                kind = "right" if value >= threshold else "retrieval"
-            else:
-                kind = "despite" if value >= threshold else "generation"
-            queries[kind].append(name)
+    pairs = ((retrieved[name], gold[name], name) for name in known)
+    found = grouped(
+        (_CLASS[value >= threshold, best >= threshold], name)
+        for value, best, name in pairs if value is not None and best is not None
+    )  # fmt: skip
     return Isolated(
         metric,
         threshold,
-        {kind: tuple(names) for kind, names in queries.items()},
-        len(known) - sum(map(len, queries.values())),
+        {kind: tuple(found.get(kind, ())) for kind in CLASSES},
+        len(known) - sum(map(len, found.values())),
         compare(alone, full, metrics=[metric], force=True),
         tuple(unknown),
     )

@@ -23,6 +23,7 @@ from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED
 from ragassay.engine.diagnosis.diagnosing import Diagnosis, diagnosis_of, headline_of
 from ragassay.engine.results.comparison_result import Comparison, Difference
 from ragassay.engine.results.result import Result
+from ragassay.engine.results.summary import sample_clusters
 from ragassay.stats.intervals import alpha_of
 from ragassay.stats.paired import PairedResult, compare_pairs
 
@@ -153,9 +154,8 @@ def moved(
     occurring = [
         fault for fault in (*CLASSES, UNEXPLAINED) if fault.name in after or fault.name in before
     ]
-    keys = new.columns.clusters
-    labels = [key[0] if keys is None else keys[rows_new[key]] for key in decided]
-    clusters = labels if len(set(labels)) < len(labels) else None
+    codes = sample_clusters(new.columns)
+    clusters = None if codes is None else codes[[rows_new[key] for key in decided]]
     level = first.level
 
     def tested(names: Sequence[str], mask: Any = True) -> list[PairedResult]:

@@ -139,7 +139,7 @@ def check(name: str, options: ModelOptions) -> Checked:
 
 def _compared(model_facts: KnownModel, metric: Metric, score: Score, models: Models) -> Checked:
     """The score of the metric, with the value that the model's page has, if any."""
-    remarks = [f"{metric} {score.number:.4f}"]
+    said = ""
     near = NEAR.get(models.options.dtype or "float32", ROUGH)
     for source, text, published in model_facts.examples:
         outcome = Window([_pair(source, text)], models=models).outcomes(metric)[0]
@@ -151,11 +151,9 @@ def _compared(model_facts: KnownModel, metric: Metric, score: Score, models: Mod
                 f"loads and scores, but {text!r} has {outcome.number:.4f} where the model's page "
                 f"says {published:.4f}: these are other weights",
             )
-    if model_facts.examples:
-        remarks.append(
-            f"as published ({published:.4f} for the last of {len(model_facts.examples)} pairs)"
-        )
-    return Checked(True, ", ".join(remarks))
+        of = f"the last of {len(model_facts.examples)} pairs"
+        said = f", as published ({published:.4f} for {of})"
+    return Checked(True, f"{metric} {score.number:.4f}{said}")
 
 
 def _tokenizer(options: ModelOptions) -> Checked:

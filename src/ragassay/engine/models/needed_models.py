@@ -84,11 +84,8 @@ def weights_among(metrics: Iterable[Metric], embedder: str | None = None) -> lis
 
 def by_cosine(metrics: Iterable[Metric]) -> list[Metric]:
     """The metrics that can compare vectors, changed so that they do (``by=cosine``)."""
-    changed = []
-    for metric in metrics:
-        if "cosine" in choices_of(type(metric)).get("by", ()):
-            changed.append(naming.with_parameters(metric, {"by": "cosine"}))
-    return changed
+    able = (m for m in metrics if "cosine" in choices_of(type(m)).get("by", ()))
+    return [naming.with_parameters(metric, {"by": "cosine"}) for metric in able]
 
 
 def here(
@@ -148,8 +145,6 @@ def check_models(config: RunConfig, metrics: Iterable[Metric]) -> None:
     leave a metric unscored. A folder for one of ragassay's own models that the run does not use
     gives only a warning, because such lists are kept for many runs."""
     metrics = reached(metrics)
-    if not config.models and not any(metric.weights or metric.embeds for metric in metrics):
-        return
     check_folders(config.models)
     used = models_used(config, metrics)
     if idle := check_names(config.models, used):
@@ -158,9 +153,7 @@ def check_models(config: RunConfig, metrics: Iterable[Metric]) -> None:
         from ragassay.models.device import device_of
 
         device_of(model_options(config))
-    for metric in (
-        model_metric for model_metric in metrics if isinstance(model_metric, ModelMetric)
-    ):
+    for metric in [metric for metric in metrics if isinstance(metric, ModelMetric)]:
         for weights in metric.weights:
             name, has_folder = weights.name, {*weights.spellings} & {*config.models}
             if is_path(name) and not has_folder and not Path(name).is_dir():
@@ -249,7 +242,38 @@ def models_for(
     def made(models: Models) -> Embedder:
         if address is None:
             return _local(models, config)
-        return _endpoint(config, address, stack, asker, ledger, budget)
+        from ragassay.judges.ledger.ledger_store import DEFAULT, Ledger
+        from ragassay.models.embedders.embedding_endpoint import TEXTS, EndpointEmbedder
+        from ragassay.transport.budget import Budget
+        from ragassay.transport.endpoints.http_chats import OpenAIEmbeddings
+        from ragassay.transport.providers_and_prices import price_of
+        from ragassay.transport.sending import MOST, Limiter
+
+        kept = stack.enter_context(Ledger(config.ledger or DEFAULT)) if ledger is None else ledger
+        # Without a judge the embedded one lends its event loop.
+        loop = stack.enter_context(Asker(OfflineJudge())) if asker is None else asker
+        own_budget = None if config.budget is None else Budget.parse(config.budget)
+        timeout = TIMEOUT_S if config.timeout is None else config.timeout
+        endpoint = OpenAIEmbeddings(address.url, address.key, timeout=timeout)
+        endpoint.alias = address.alias
+        embedder = EndpointEmbedder(
+            endpoint,
+            address.model,
+            ledger=kept,
+            submit=loop.submit,
+            label=address.label,
+            identity=address.identity,
+            dimensions=config.embedder_dimensions,
+            prefix=config.embedder_prefix or "",
+            limiter=Limiter(config.concurrency or MOST, rpm=config.rpm, tpm=config.tpm),
+            budget=own_budget if budget is None else budget,
+            price=price_of(address.model, address.url),
+            timeout=timeout,
+            batch=config.batch_size or TEXTS,
+            renew=config.refresh,
+        )
+        stack.callback(embedder.close)  # before the ledger and the event loop end
+        return embedder
 
     return Models(model_options(config), made)
 
@@ -280,7 +304,7 @@ def models_again(values: Mapping[str, Any], folder: Path | None) -> Models:
 
 def _local(models: Models, config: RunConfig) -> Embedder:
     """The embedder on this machine that a configuration names, or else the default one."""
-    from ragassay.models.embedders.embedder import DEFAULT, LocalEmbedder
+    from ragassay.models.embedders.embedder import LocalEmbedder
 
     word = config.embedder
     weights = Weights.parse(word or DEFAULT)
@@ -291,47 +315,3 @@ def _local(models: Models, config: RunConfig) -> Embedder:
         if isinstance(error, Unusable) or has_folder or word is None or Path(word).is_dir():
             raise
         raise error.saying(f"there is no folder {word} here, and {error}") from error
-
-
-def _endpoint(
-    config: RunConfig,
-    address: Address,
-    stack: ExitStack,
-    asker: Asker | None,
-    ledger: Ledger | None,
-    budget: Budget | None,
-) -> Embedder:
-    from ragassay.judges.ledger.ledger_store import DEFAULT, Ledger
-    from ragassay.models.embedders.embedding_endpoint import TEXTS, EndpointEmbedder
-    from ragassay.transport.budget import Budget
-    from ragassay.transport.endpoints.http_chats import OpenAIEmbeddings
-    from ragassay.transport.providers_and_prices import price_of
-    from ragassay.transport.sending import MOST, Limiter
-
-    if ledger is None:
-        ledger = stack.enter_context(Ledger(config.ledger or DEFAULT))
-    if budget is None and config.budget is not None:
-        budget = Budget.parse(config.budget)
-    if asker is None:
-        asker = stack.enter_context(Asker(OfflineJudge()))  # for its event loop
-    timeout = TIMEOUT_S if config.timeout is None else config.timeout
-    endpoint = OpenAIEmbeddings(address.url, address.key, timeout=timeout)
-    endpoint.alias = address.alias
-    embedder = EndpointEmbedder(
-        endpoint,
-        address.model,
-        ledger=ledger,
-        submit=asker.submit,
-        label=address.label,
-        identity=address.identity,
-        dimensions=config.embedder_dimensions,
-        prefix=config.embedder_prefix or "",
-        limiter=Limiter(config.concurrency or MOST, rpm=config.rpm, tpm=config.tpm),
-        budget=budget,
-        price=price_of(address.model, address.url),
-        timeout=timeout,
-        batch=config.batch_size or TEXTS,
-        renew=config.refresh,
-    )
-    stack.callback(embedder.close)  # before the ledger and the event loop end
-    return embedder

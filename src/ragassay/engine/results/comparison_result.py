@@ -147,19 +147,13 @@ class GateResult:
     threshold: float | None = None
 
     @property
-    def drop_bounds(self) -> tuple[float | None, float | None]:
-        """Of a gate on a drop: ``low`` and ``high`` as bounds of it, above 0 for the worse."""
-        if self.which == "high":  # lower is better: the difference is the drop
-            return self.low, self.high
-        low, high = (None if end is None else 0.0 - end for end in (self.high, self.low))
-        return low, high
-
-    @property
     def sentence(self) -> str:
         """One line for the terminal."""
         state = {True: "passed", False: "FAILED", None: "undecided"}[self.passed]
         facts, of, ends = [], "", ""
-        low, high = (self.low, self.high) if self.limit is None else self.drop_bounds
+        low, high = self.low, self.high
+        if self.limit is not None and self.which == "low":  # a fall of the metric is the drop
+            low, high = (None if end is None else 0.0 - end for end in (high, low))
         if low is not None and high is not None:
             ends = f"{self.rounded(low)} and {self.rounded(high)}"
         if self.limit is not None:

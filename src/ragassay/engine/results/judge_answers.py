@@ -61,7 +61,7 @@ class AnswerFile:
             return record
 
         if self._path.is_file():
-            for _, place, record in read_lines(self._path, checked, "an answer", _DAMAGED):
+            for _, place, record in read_lines(self._path, checked, "an answer", DAMAGED):
                 yield place, record
 
 
@@ -86,7 +86,7 @@ class _Checked(Provenance):
     repeat: int = 0
 
 
-_DAMAGED = "The folder is damaged; run the evaluation again."
+DAMAGED = "The folder is damaged; run the evaluation again."
 
 T = TypeVar("T")
 
@@ -105,11 +105,6 @@ def read_lines(
                 raise InputError(problem, path=path, line=number, hint=hint) from error
             yield number, place, parsed
             place += len(line)
-
-
-def damaged(problem: str, path: Path, line: int) -> InputError:
-    """The error about a line of a run folder that does not belong to the run."""
-    return InputError(problem, path=path, line=line, hint=_DAMAGED)
 
 
 def problem_of(error: Exception) -> str:

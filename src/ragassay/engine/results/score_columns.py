@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -76,13 +77,13 @@ class ScoreColumns:
 
     Methods take the shown name of a metric, and some a mask of the samples that count, shape
     ``(n_samples,)``. ``metrics`` are these names, in the order asked for. `SampleColumns` fills in
-    the samples: ``slices`` has each sample's value of each slicing column, ``clusters`` each
+    the samples: ``slices`` has each sample's labels in each slicing column, ``clusters`` each
     sample's cluster where clustering was asked for, ``asked`` is the `number_of` each.
     """
 
     def __init__(self, metrics: Iterable[str]) -> None:
         self.identities: list[Identity] = []
-        self.slices: dict[str, list[str | None]] = {}
+        self.slices: dict[str, list[Labels]] = {}
         self.clusters: list[str] | None = None
         self.asked = array("Q")
         self.metrics = list(metrics)
@@ -269,7 +270,7 @@ def label_of(judges: ValuesByJudge) -> str:
 def mixed(judges_of_metrics: Mapping[str, ValuesByJudge], judge: str = "") -> Iterator[Note]:
     """Notes on the metrics whose values are of different judges: one for all metrics that
     mix the same judges in the same numbers."""
-    alike: dict[str, list[str]] = {}
+    said: list[tuple[str, str]] = []
     for name, judges in judges_of_metrics.items():
         sets = [{*label.split(AND)} for label in judges]
         largest = max(sets, key=len, default=set())
@@ -281,9 +282,8 @@ def mixed(judges_of_metrics: Mapping[str, ValuesByJudge], judge: str = "") -> It
                 (n, " and ".join("the records" if j == RECORD else j for j in label.split(AND)))
                 for label, n in ranked
             ]
-            listed = [f"{n:,} of {named}" for n, named in words]
-            alike.setdefault(few(listed, MOST), []).append(name)
-    for how, metrics in alike.items():
+            said.append((few([f"{n:,} of {named}" for n, named in words], MOST), name))
+    for how, metrics in grouped(said).items():
         yield Note("mixed_judges", {"how": how}, tuple(metrics), "warning")
 
 
@@ -296,24 +296,8 @@ MAX_VALUES = 20
 """A metadata column with more distinct values than this is no slice (unless asked for by name)."""
 
 
-class Labels(str):
-    """Several labels of one sample, printed as one text: the sample is in the slice of each."""
-
-    each: tuple[str, ...]
-
-    def __new__(cls, each: Sequence[str]) -> Labels:
-        """``each`` without repeats, joined by commas."""
-        labels = tuple(dict.fromkeys(each))
-        made = super().__new__(cls, ", ".join(labels))
-        made.each = labels
-        return made
-
-
-def labels_of(value: str | None) -> tuple[str, ...]:
-    """The slices that a sample with this value is in."""
-    if isinstance(value, Labels):
-        return value.each
-    return () if value is None else (value,)
+Labels = tuple[str, ...]
+"""The labels of a sample in a column, each once: it is in the slice of each."""
 
 
 class SampleColumns:
@@ -331,11 +315,12 @@ class SampleColumns:
         self.seen: set[str] = set()
         self._scores = scores
         self._wanted = None if slice_by is None else tuple(slice_by)
-        self._columns: dict[str, list[str | None]] = {name: [] for name in self._wanted or ()}
+        self._columns: dict[str, list[Labels]] = {name: [] for name in self._wanted or ()}
         self._distinct: dict[str, set[str]] = {name: set() for name in self._columns}
         self._dropped: set[str] = set()
-        self._turns: list[str | None] = []
+        self._turns: list[Labels] = []
         self._languages: list[str] = []
+        self._known: dict[Labels, Labels] = {}
 
     def add(self, sample: Sample) -> None:
         """Takes one sample: its identity, its cluster, and its labels, which are plain metadata and
@@ -355,33 +340,32 @@ class SampleColumns:
         labels = {
             name: label
             for name, value in sample.metadata.items()
-            if name not in CONVERSATION_KEYS and (label := _label(value)) is not None
+            if name not in CONVERSATION_KEYS and (label := _labels(value))
         }
         if sample.answerability is not None:
-            labels["answerability"] = str(sample.answerability)
+            labels["answerability"] = (str(sample.answerability),)
         if sample.language:
-            labels[_LANGUAGE] = sample.language
+            labels[_LANGUAGE] = (sample.language,)
         if sample.system:
-            labels["system"] = sample.system
+            labels["system"] = (sample.system,)
         self.seen |= labels.keys()
         for name in labels.keys() - self._columns.keys() - self._dropped:
             if self._wanted is None:
-                self._columns[name] = [None] * len(self._turns)
+                self._columns[name] = [()] * len(self._turns)
                 self._distinct[name] = set()
-        self._turns.append("later" if sample.history else "first")
+        self._turns.append(_LATER if sample.history else _FIRST)
         self._languages.append(language_of(sample.query_text[:_READ]))
         for name in list(self._columns):
-            value = labels.get(name, labels.get(FIELD_OF.get(folded(name), name)))
-            self._columns[name].append(value)
-            if value is not None:
-                self._distinct[name].update(labels_of(value))
-                if self._wanted is None and len(self._distinct[name]) > MAX_VALUES:
-                    del self._columns[name], self._distinct[name]
-                    self._dropped.add(name)
+            own = labels.get(name) or labels.get(FIELD_OF.get(folded(name), name), ())
+            self._columns[name].append(self._known.setdefault(own, own))
+            self._distinct[name].update(own)
+            if self._wanted is None and len(self._distinct[name]) > MAX_VALUES:
+                del self._columns[name], self._distinct[name]
+                self._dropped.add(name)
 
     def close(self, *, clustered: bool) -> None:
-        """Gives the scores the slicing columns, each with one value (or ``None``) a sample, and
-        where it is ``clustered`` the clusters.
+        """Gives the scores the slicing columns, each with the labels of each sample, and where
+        it is ``clustered`` the clusters.
 
         Where no sample names its turn, it is ``later`` with a history and ``first`` without. Where
         no metadata name it otherwise (``lang``), a sample's language is that of its query."""
@@ -390,10 +374,10 @@ class SampleColumns:
         named = {name for name in self.seen if FIELD_OF.get(folded(name)) == _LANGUAGE}
         unasked = self._wanted is None and named <= {_LANGUAGE} and not self._dropped & named
         if unasked or _LANGUAGE in (self._wanted or ()):
-            given = columns.get(_LANGUAGE) or [None] * len(self._languages)
+            given = columns.get(_LANGUAGE) or [()] * len(self._languages)
             counts = Counter(self._languages)
             least = 1 if self._wanted is not None else _SHARE * len(self._languages)
-            known = (code if code and counts[code] >= least else None for code in self._languages)
+            known = ((code,) if code and counts[code] >= least else () for code in self._languages)
             columns[_LANGUAGE] = [text or other for text, other in zip(given, known, strict=True)]
         names_turns = any(name.casefold() == "turn" for name in self.seen)
         if not names_turns and (self._wanted is None or "turn" in self._wanted):
@@ -402,31 +386,29 @@ class SampleColumns:
             self._scores.slices = {
                 name: column
                 for name, column in sorted(columns.items())
-                if (n := sum(value is not None for value in column)) >= 4  # two values of two
-                and 1 < len({label for value in column for label in labels_of(value)}) <= n / 2
+                if (n := sum(map(bool, column))) >= 4  # two values of two
+                and 1 < len(set().union(*column)) <= n / 2
             }
 
 
-def _label(value: object) -> str | None:
+def _labels(value: object) -> Labels:
     if isinstance(value, bool):
-        return "true" if value else "false"
+        return ("true" if value else "false",)
     if isinstance(value, str | int):
         text = str(value)
-        return text if 0 < len(text) <= 60 else None
-    if isinstance(value, list | tuple):
-        labels = [_label(item) for item in value]
-        if labels and all(labels):
-            return Labels([label for label in labels if label])
-    return None
+        return (text,) if 0 < len(text) <= 60 else ()
+    each = [_labels(item) for item in value] if isinstance(value, list | tuple) else []
+    return tuple(dict.fromkeys(chain(*each))) if all(each) else ()
 
 
-NO_CLUSTERS = "none"
-"""Value of ``cluster_by`` by which only samples of one query belong together."""
+_FIRST, _LATER = ("first",), ("later",)
+"""The labels of a turn."""
 
 
 def cluster_column(asked: str | None) -> str | None:
-    """The column that a run is clustered by; ``None`` where none was asked for."""
-    return None if asked in (None, "", NO_CLUSTERS) else str(asked)
+    """The column that a run is clustered by; ``None`` where none was asked for. By ``none`` only
+    samples of one query belong together."""
+    return None if asked in (None, "", "none") else str(asked)
 
 
 _LEAST = 0.9

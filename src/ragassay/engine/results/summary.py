@@ -18,7 +18,7 @@ from ragassay.base.errors import UsageError, did_you_mean
 from ragassay.base.note import Displayed, Note
 from ragassay.base.printable import either, plural, share
 from ragassay.base.score import Reason
-from ragassay.engine.results.score_columns import Mask, ScoreColumns, label_of, labels_of
+from ragassay.engine.results.score_columns import Mask, ScoreColumns, label_of
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import Metric
@@ -129,13 +129,6 @@ class Spending:
     details: Mapping[str, str] = field(default_factory=dict)
     disagreed: int = 0
     seconds: float = 0.0
-
-    @property
-    def lost(self) -> str:
-        """How many votes a panel went without, of how many: ``11 of 90 votes``."""
-        n = sum(self.lost_votes.values())
-        # Runs of older versions do not say how many votes there were.
-        return share(n, self.votes, "vote") if self.votes else plural(n, "vote")
 
     @classmethod
     def of(cls, judge: str, signature: str, usage: Usage, seconds: float = 0.0) -> Spending:
@@ -285,15 +278,12 @@ def missing_by_failure(*summaries: Summary) -> str:
     empty where they lack nothing. Votes that a panel lost are no scores: there is an answer."""
     n = sum(summary.n_missing for summary in summaries)
     missing = [plural(n, "score")] if n else []
-    missing += [
-        f"{summary.judging.lost} of the panel"
-        for summary in summaries
-        if summary.judging and summary.lost_votes
-    ]
-    if not missing:
-        return ""
-    n += sum(summary.lost_votes for summary in summaries)
-    return f"{' and '.join(missing)} {either(n, 'is', 'are')} missing"
+    for summary in summaries:
+        if summary.judging and (lost := summary.lost_votes):
+            votes, n = summary.judging.votes, n + lost  # older versions do not count them
+            said = share(lost, votes, "vote") if votes else plural(lost, "vote")
+            missing.append(f"{said} of the panel")
+    return f"{' and '.join(missing)} {either(n, 'is', 'are')} missing" if missing else ""
 
 
 def left_out(summary: Summary, used: Sequence[str]) -> list[str]:
@@ -357,19 +347,6 @@ GEOMETRIC_FLOOR = 1e-5
 """Zeros count as this in a geometric mean (trec_eval's MIN_GEO_MEAN)."""
 
 
-@dataclass(frozen=True)
-class IntervalOptions:
-    """How intervals are computed: see `ragassay.stats.intervals`."""
-
-    method: str = "auto"
-    level: float = 0.95
-
-    @classmethod
-    def of(cls, config: Mapping[str, Any]) -> IntervalOptions:
-        """Those that the configuration of a run (``run.yaml``) names."""
-        return cls(config.get("interval", "auto"), config.get("level", 0.95))
-
-
 def describe(name: str, metric: Metric, level: float, **more: Any) -> MetricSummary:
     """The summary of a metric that has no scores yet; ``more`` are other fields of it."""
     return MetricSummary(
@@ -388,12 +365,13 @@ def describe(name: str, metric: Metric, level: float, **more: Any) -> MetricSumm
 def summarise(
     columns: ScoreColumns,
     metrics: Sequence[MetricSummary],
-    options: IntervalOptions,
+    method: str = "auto",
     part: tuple[Mask, NDArray[np.int64] | None] | None = None,
 ) -> tuple[dict[str, MetricSummary], tuple[str, ...]]:
     """The metrics with their numbers, by name; and the names of the means whose scores are nearly
-    all so close to one end of the range that the interval may be too narrow. ``part`` says which
-    samples count, with their clusters (`sample_clusters`); all do without it."""
+    all so close to one end of the range that the interval may be too narrow. ``method`` is that of
+    intervals (`ragassay.stats.intervals`), whose level each metric has; ``part`` says which samples
+    count, with their clusters (`sample_clusters`); all do without it."""
     mask, clusters = part or (np.ones(len(columns), dtype=np.bool_), sample_clusters(columns))
     found, crowded = {}, []
     for metric in metrics:
@@ -401,7 +379,7 @@ def summarise(
         chosen = columns.averaged(name, mask)
         values = columns.values(name)[chosen]
         own_clusters = None if clusters is None else clusters[chosen]
-        interval = interval_of(metric, values, own_clusters, options)
+        interval = interval_of(metric, values, own_clusters, method)
         if interval.crowded and metric.aggregate == "mean":
             crowded.append(name)
         tally = columns.tally(name, mask)
@@ -411,7 +389,6 @@ def summarise(
             mean=interval.mean,
             low=interval.low,
             high=interval.high,
-            level=options.level,
             interval=interval.method if interval.low is not None else "none",
             n_scored=tally.n_scored,
             n_total=int(mask.sum()),
@@ -434,21 +411,18 @@ def summarise(
 
 
 def slice_summaries(
-    columns: ScoreColumns,
-    metrics: Sequence[MetricSummary],
-    options: IntervalOptions,
+    columns: ScoreColumns, metrics: Sequence[MetricSummary], method: str = "auto"
 ) -> tuple[Slice, ...]:
     """The metrics with their numbers for each value of each slicing column, largest slice first.
 
     A sample with several labels in a column (a list) is in the slice of each."""
     clusters, slices = sample_clusters(columns), []
     metrics = [m for m in metrics if m.aggregate == "mean" or m.percentile is not None]
-    for column, values in columns.slices.items():
-        labels = [labels_of(value) for value in values]
+    for column, labels in columns.slices.items():
         counts = Counter(label for each in labels for label in each)
         for value, n in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
             mask = np.fromiter((value in each for each in labels), np.bool_, len(labels))
-            chosen, _ = summarise(columns, metrics, options, (mask, clusters))
+            chosen, _ = summarise(columns, metrics, method, (mask, clusters))
             slices.append(Slice(column, value, n, chosen))
     return tuple(slices)
 
@@ -456,12 +430,12 @@ def slice_summaries(
 def facts_of(
     columns: ScoreColumns,
     metrics: Sequence[MetricSummary],
-    options: IntervalOptions,
+    method: str,
     cluster_by: str | None,
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """The fields of a `Summary` that its columns give, and the means that are crowded (see
     `summarise`)."""
-    found, crowded = summarise(columns, metrics, options)
+    found, crowded = summarise(columns, metrics, method)
     n, n_queries = len(columns), len({query for query, _, _ in columns.identities})
     queries = plural(n_queries, "query")
     over = queries if n == n_queries else f"{n:,} samples of {queries}"
@@ -498,7 +472,7 @@ def interval_of(
     metric: MetricSummary,
     values: NDArray[np.float64],
     clusters: NDArray[np.int64] | None,
-    options: IntervalOptions,
+    method: str,
 ) -> Interval:
     """A metric's aggregate of some values (mean, sum, percentile ...) with its interval.
 
@@ -508,16 +482,16 @@ def interval_of(
     floor, ceiling = metric.bounds
     if metric.aggregate == "sum" or not values.size:
         total = float(values.sum()) if values.size else None
-        return Interval(total, None, None, options.level, "none", values.size)
+        return Interval(total, None, None, metric.level, "none", values.size)
     if metric.aggregate != "mean" and (percentile := metric.percentile) is not None:
-        return percentile_interval(values, percentile, level=options.level, clusters=clusters)
+        return percentile_interval(values, percentile, level=metric.level, clusters=clusters)
     geometric = metric.aggregate == "geometric"
     if geometric:
         values = np.log(np.maximum(values, GEOMETRIC_FLOOR))
         floor = np.log(GEOMETRIC_FLOOR) if floor == 0.0 else None
         ceiling = None if ceiling is None else float(np.log(ceiling))
     interval = mean_interval(
-        values, span=(floor, ceiling), method=options.method, level=options.level, clusters=clusters
+        values, span=(floor, ceiling), method=method, level=metric.level, clusters=clusters
     )
     mean, (low, high) = interval.mean, cut(interval.low, interval.high, (floor, ceiling))
     if geometric:

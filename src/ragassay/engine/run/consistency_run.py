@@ -28,9 +28,6 @@ from ragassay.stats.repeats import Components, variance_components
 
 _Part = TypeVar("_Part", Summary, Slice)
 
-_AT_ONCE = 256
-"""Queries whose runs are scored together."""
-
 GroupProgress = Callable[[int, int], None]
 """Called with how many queries (of a system) were looked at, and how many there are."""
 
@@ -48,7 +45,8 @@ def _group_samples(
     the metrics ``of``. A `RagassayWarning` reports groups whose runs do not ask or expect the same.
     """
     n_unlike = 0
-    for rows in _rows_of(columns).values():
+    by_query = grouped((identity[:2], at) for at, identity in enumerate(columns.identities))
+    for rows in by_query.values():
         rows.sort(key=lambda at: columns.identities[at][2])
         runs = [samples[at] for at in rows]
         if any(differing_facts(runs[0], run) for run in runs[1:]):
@@ -63,11 +61,6 @@ def _group_samples(
         yield _group(runs, given)
     if n_unlike:
         warn_user(str(Note("runs_unlike", {"n": n_unlike})))
-
-
-def _rows_of(columns: ScoreColumns) -> dict[tuple[str, str], list[int]]:
-    """The numbers of the samples of each query and system, in the order of the first."""
-    return grouped((identity[:2], at) for at, identity in enumerate(columns.identities))
 
 
 def _group(runs: Sequence[Sample], given: Mapping[str, Any]) -> Sample:
@@ -114,7 +107,7 @@ def consistency_of(
 ) -> Result:
     """Scores the runs of each query together, where ``first`` is the result of the single runs.
     Writes the folder ``consistency`` within that of the run (``writer``), where there is one."""
-    n_groups, n_single = len(_rows_of(first.columns)), 0
+    n_groups, n_single = len({identity[:2] for identity in first.columns.identities}), 0
     folder = None if first.folder is None else first.folder / CONSISTENCY
     with ExitStack() as stack:
         warned = stack.enter_context(record_warnings())
@@ -122,7 +115,7 @@ def consistency_of(
         config = config.model_copy(update={"output": folder and str(folder)})
         collected = Accumulator(config, selection.metrics, inner, keep=keep, strict=False)
         groups = _group_samples(first.columns, samples, selection.of)
-        size = MODELLED_WINDOW if here(selection.metrics.values(), config.models) else _AT_ONCE
+        size = MODELLED_WINDOW if here(selection.metrics.values(), config.models) else None
         for window in collected.scored(groups, size=size, models=models):
             n_single += sum(len(group.runs) < 2 for group in window)
             if progress is not None:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from ragassay.base.errors import UsageError
 from ragassay.base.printable import dollars, either, plural
-from ragassay.engine.config.run_config import Judging, RunConfig
+from ragassay.engine.config.run_config import MODEL_KWARGS, Judging, RunConfig
 from ragassay.engine.models.needed_models import cosine_of
 from ragassay.judges import Judge
-from ragassay.judges.asking import Asker, Usage
+from ragassay.judges.asking import Asker
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.suites import Suite
 
@@ -32,9 +32,6 @@ is asked."""
 SENDING = ("concurrency", "rpm", "tpm", "timeout", "ledger", "budget", "refresh")
 """Options that also hold for the requests to an embedder's endpoint."""
 
-RENAMED = {"seed": "judge_seed"}
-"""The options of those fields of `JudgeOptions` that have another name."""
-
 
 @dataclass
 class JudgeSession:
@@ -50,11 +47,6 @@ class JudgeSession:
     def costs(self) -> bool:
         """Whether asking takes time and money; the embedded judge only computes."""
         return not isinstance(self.judge, OfflineJudge)
-
-    @property
-    def usage(self) -> Usage | None:
-        """What was asked so far; ``None`` before the asking begins."""
-        return None if self.asker is None else self.asker.usage
 
     def doing(self) -> str:
         """The progress of the asking, in a few words."""
@@ -145,7 +137,7 @@ def options_of(config: Judging, *, dry: bool = False) -> JudgeOptions:
     reuse: Reuse = "nothing" if config.refresh else "answers" if config.retry_failed else "all"
     names = {field.name for field in fields(JudgeOptions)}
     names -= {"reuse", "dry", "encoder", "prompts", "named"}
-    values: dict[str, Any] = {name: getattr(config, RENAMED.get(name, name)) for name in names}
+    values: dict[str, Any] = {name: getattr(config, MODEL_KWARGS.get(name, name)) for name in names}
     chosen = {name: value for name, value in values.items() if value is not None}
     prompts = read_prompts(config.prompts) if config.prompts else None
     return JudgeOptions(**chosen, reuse=reuse, dry=dry, prompts=prompts)

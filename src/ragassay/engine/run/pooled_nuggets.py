@@ -4,6 +4,7 @@ it, so that every answer to it is measured against the same facts."""
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -11,16 +12,13 @@ from ragassay.base.errors import InputError, UsageError, warn_user
 from ragassay.base.note import Note
 from ragassay.base.sample import Answer, Passage, Sample
 from ragassay.base.score import Reason, Unscored
-from ragassay.engine.run.scoring import batched, judged_among
+from ragassay.engine.run.scoring import JUDGED_WINDOW, batched, judged_among
 from ragassay.formats import NuggetBank
 from ragassay.formats.nugget_bank_file import QueryNuggets
 from ragassay.judges.asking import Ask, Asker, Unanswered
 from ragassay.metrics.core.metric import Metric, passage_texts, textless_passage
 from ragassay.metrics.nuggets.nugget_recall import NuggetOptions, Nuggets, make_nuggets
 from ragassay.metrics.relevance.umbrela import earlier_queries
-
-_TOGETHER = 128
-"""Queries whose nuggets are made side by side."""
 
 
 def pooled(samples: Iterable[Sample], asker: Asker, metrics: Iterable[Metric] = ()) -> NuggetBank:
@@ -32,7 +30,7 @@ def pooled(samples: Iterable[Sample], asker: Asker, metrics: Iterable[Metric] = 
     async def made(batch: Iterable[Sample]) -> list[QueryNuggets]:
         return await asyncio.gather(*(_made(pool, asker, options) for pool in batch))
 
-    batches = (asker.submit(made(batch)).result() for batch in batched(pools, _TOGETHER))
+    batches = (asker.submit(made(batch)).result() for batch in batched(pools, JUDGED_WINDOW))
     return NuggetBank(entry for batch in batches for entry in batch)
 
 
@@ -66,7 +64,7 @@ def pools_of(samples: Iterable[Sample]) -> list[Sample]:
     """One sample for each query, with all distinct passages that were retrieved for it and an empty
     answer."""
     pools: dict[str, Sample] = {}
-    passages: dict[str, dict[str | None, Passage]] = {}
+    texts: defaultdict[str, dict[str | None, None]] = defaultdict(dict)
     for sample in samples:
         own = Sample(id=sample.id, query=sample.query, history=sample.history)
         pool = pools.setdefault(sample.id, own)
@@ -78,15 +76,14 @@ def pools_of(samples: Iterable[Sample]) -> list[Sample]:
                 field="query",
                 hint="A nugget bank belongs to a query: give each query an id of its own.",
             )
-        texts = passages.setdefault(sample.id, {})
-        for passage in sample.passages or ():
-            texts.setdefault(passage.text, Passage(passage.text))
-    for name, pool in pools.items():
-        if len(passages[name]) > 1:
-            passages[name].pop(None, None)  # those with a text are enough
-        distinct = tuple(passages[name].values())
-        pools[name] = replace(pool, passages=distinct, answer=Answer(""))
-    return list(pools.values())
+        texts[sample.id] |= dict.fromkeys(passage.text for passage in sample.passages or ())
+    for name in pools:
+        if len(texts[name]) > 1:
+            texts[name].pop(None, None)  # those with a text are enough
+    return [
+        replace(pool, passages=tuple(map(Passage, texts[name])), answer=Answer(""))
+        for name, pool in pools.items()
+    ]
 
 
 async def _made(pool: Sample, asker: Asker, options: NuggetOptions) -> QueryNuggets:

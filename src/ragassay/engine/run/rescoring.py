@@ -20,7 +20,7 @@ from ragassay.engine.results.judge_answers import JudgeAnswers, Record
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_rows import Rows, ScoreRow, with_samples
 from ragassay.engine.results.summary import MetricSummary, shown
-from ragassay.engine.run.scoring import judged_among, score_stream
+from ragassay.engine.run.scoring import judged_among, rows_of, score_stream
 from ragassay.judges import Failure, Judge, JudgeAnswer, Provenance, Question
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import evidence_id
@@ -129,29 +129,26 @@ def rescore(result: Result) -> Rescored:
     """Computes every score of a run again, from its samples and answers alone. No judge is asked. A
     `UsageError` where a metric is not known here (one of somebody's own)."""
     metrics = metrics_of(result)
-    stored = iter(result.scores)
     judge = FromEvidence(result.judge_answers)
     n, unmeasured, different = 0, 0, []
     modelled = {name for name, metric in metrics.items() if weights_among([metric], DEFAULT)}
     with Asker(judge, context=context_of(result)) as asker:
         models = models_again(result.config, result.folder)
         all_samples = AllSamples(lambda: result.samples)
-        for samples, outcomes in score_stream(
+        windows = score_stream(
             result.samples, list(metrics.values()), asker, models=models, all_samples=all_samples
-        ):
-            for at, sample in enumerate(samples):
-                for name, column in zip(metrics, outcomes, strict=True):
-                    again = ScoreRow.of(sample.identity, name, column[at])
-                    before = next(stored)
-                    lacks_model = name in modelled and again.reason in BY_MODEL
-                    if lacks_model and before.reason != again.reason:
-                        unmeasured += 1
-                        continue
-                    n += 1
-                    # As JSON, since only one of them was read from it.
-                    rows = [replace(row, evidence=(), judge="") for row in (before, again)]
-                    if dumps(rows[0].to_record()) != dumps(rows[1].to_record()):
-                        different.append((before, again))
+        )
+        rows = (row for window in windows for row in rows_of(window, list(metrics), ""))
+        for before, again in zip(result.scores, rows, strict=True):
+            lacks_model = again.metric in modelled and again.reason in BY_MODEL
+            if lacks_model and before.reason != again.reason:
+                unmeasured += 1
+                continue
+            n += 1
+            # As JSON, since only one of them was read from it.
+            pair = [replace(row, evidence=(), judge="") for row in (before, again)]
+            if dumps(pair[0].to_record()) != dumps(pair[1].to_record()):
+                different.append((before, again))
     return Rescored(n, len(judge.used), tuple(different), unmeasured)
 
 

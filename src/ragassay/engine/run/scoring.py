@@ -39,7 +39,6 @@ from ragassay.engine.results.score_columns import (
 )
 from ragassay.engine.results.score_rows import ScoreRow
 from ragassay.engine.results.summary import (
-    IntervalOptions,
     MetricSummary,
     Spending,
     Summary,
@@ -316,8 +315,7 @@ class Accumulator:
             if given or asker is not None or models is not None:
                 about["signature"] = signature(metric, asker, bank, given, models)
             described.append(describe(name, metric, config.level, **about))
-        intervals = IntervalOptions(config.interval, config.level)
-        facts, crowded = facts_of(columns, described, intervals, self.clustered_by)
+        facts, crowded = facts_of(columns, described, config.interval, self.clustered_by)
         metrics = facts["metrics"]
         facts["incomplete"] += self.missing.n_owed
         facts["incomplete"] += 0 if judging is None else sum(judging.lost_votes.values())
@@ -326,7 +324,7 @@ class Accumulator:
             suite=suite,
             system=next(iter(self.systems)) if len(self.systems) == 1 else "",
             **facts,
-            slices=slice_summaries(columns, described, intervals) if columns.slices else (),
+            slices=slice_summaries(columns, described, config.interval) if columns.slices else (),
             failures=dict(self.failures),
             judging=judging,
             embedding=embedding,

@@ -159,7 +159,7 @@ class Browser:
             "answer": [] if self.metrics else self._answers,
             # Their names are spelled as in the page.
             "slices": {
-                printable.escaped(name): [values[at] for at in first]
+                printable.escaped(name): [", ".join(values[at]) or None for at in first]
                 for name, values in columns.slices.items()
             },
             "detail": [

@@ -13,7 +13,7 @@ from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED
 from ragassay.engine.diagnosis.diagnosing import ClassFound, Diagnosis
 from ragassay.engine.diagnosis.moved_classes import FINE, Moved
 from ragassay.engine.results.comparison_result import Comparison
-from ragassay.engine.results.score_columns import ScoreColumns, labels_of
+from ragassay.engine.results.score_columns import ScoreColumns
 from ragassay.engine.results.summary import Slice, sample_clusters
 from ragassay.reports.model import Block, Cell, Column, Report, lines, part, table
 from ragassay.reports.text import wording
@@ -80,7 +80,7 @@ def shares_right(
     clusters = sample_clusters(columns)
     for piece in slices:
         labels = enumerate(columns.slices.get(piece.column, ()))
-        members = [at for at, label in labels if piece.value in labels_of(label)]
+        members = [at for at, of_sample in labels if piece.value in of_sample]
         known = {at: value for at in members if (value := found.right[at]) is not None}
         codes = None if clusters is None else clusters[[*known]]
         values = [*known.values()]

@@ -127,7 +127,7 @@ def _served_browser(result: Result, address: str) -> SimpleNamespace:
         "scored": [metric.n_scored > 0 for metric in metrics],
         "faults": {fault.name: {"title": fault.title} for fault in FAULTS},
         "slices": {
-            printable.escaped(name): sorted({value for value in values if value is not None})
+            printable.escaped(name): sorted({", ".join(labels) for labels in values if labels})
             for name, values in result.columns.slices.items()
         },
     }
@@ -155,7 +155,7 @@ def _indexed(folder: Path, result: Result) -> Iterator[tuple[Any, ...]]:
             headline(sample.query), headline(sample.answer_text), values.count(None), classes[row],
             next(at_sample), next(at_score, 0), *values,
             *(None if reason is None else str(reason) for reason in reasons),
-            *(column[row] for column in columns.slices.values()),
+            *(", ".join(column[row]) or None for column in columns.slices.values()),
         )  # fmt: skip
 
 

@@ -111,9 +111,9 @@ def _progress_writer(job: PreparedRun) -> Callable[[int], None]:
 
 def _so_far(job: PreparedRun, done: int) -> dict[str, Any]:
     """The records that are done, and what was spent; where no price is known, no dollars are."""
-    usage = None if job.session is None else job.session.usage
-    if usage is None:
+    if job.session is None or job.session.asker is None:
         return {"done": done, "calls": 0, "cost": None}
+    usage = job.session.asker.usage
     cost = usage.cost if usage.cost or not usage.unpriced else None
     return {"done": done, "calls": usage.calls, "cost": cost}
 

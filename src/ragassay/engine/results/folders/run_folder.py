@@ -21,9 +21,9 @@ from ragassay.base.packages import added
 from ragassay.base.sample import Sample
 from ragassay.base.yaml_files import text_of, value_of
 from ragassay.engine.results.judge_answers import (
+    DAMAGED,
     AnswerFile,
     Record,
-    damaged,
     problem_of,
     read_lines,
 )
@@ -321,11 +321,11 @@ def _columns(
             number, _, row = next(rows, (number + 1, 0, None))
             if row is None or row.metric != metric or row.identity != sample.identity:
                 problem = f"the score of {metric} for sample {sample.id!r} should be here"
-                raise damaged(problem, path, number)
+                raise InputError(problem, path=path, line=number, hint=DAMAGED)
             lost = next((name for name in row.evidence if name not in answers), None)
             if lost is not None:
                 problem = f"rests on the answer {lost!r}, which {JUDGE_ANSWERS} does not hold"
-                raise damaged(problem, path, number)
+                raise InputError(problem, path=path, line=number, hint=DAMAGED)
             columns.add(metric, row.outcome, row.judge)
     for number, *_ in rows:
         raise InputError(f"there is no sample for this score in {SAMPLES}", path=path, line=number)
