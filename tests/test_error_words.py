@@ -1,5 +1,4 @@
-"""What other packages' errors say is told with the place, the value and no secret; a warning is
-told at the line that read the data."""
+"""Errors of other packages are told with the place, the value and no secret."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""One schema of options: the flags, the keys of a file and the documentation come from it; options
-of every command; help on one page; one style of errors; completions of the shell."""
+"""Flags, keys of a file and documentation come from one schema; help fits a page."""
 
 import inspect
 import json

@@ -1,5 +1,4 @@
-"""Each name that Open RAG Eval's page prints works where its reader would type it: classes and
-their records, commands, files, cells and plots."""
+"""Each name that Open RAG Eval's page prints works where its reader would type it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Pipelines of several servers: renaming, loops, branches, going on from a step; what holds for
-every way of rows through a branch."""
+"""Pipelines of several servers: renaming, loops, branches, going on from a step."""
 
 from __future__ import annotations
 

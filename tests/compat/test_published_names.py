@@ -1,5 +1,4 @@
-"""Each name that the pages of ML cube, UltraRAG and datapizza print works where their reader would
-type it."""
+"""Each name that ML cube's, UltraRAG's and datapizza's pages print works where it is typed."""
 
 from __future__ import annotations
 

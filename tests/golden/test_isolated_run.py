@@ -1,5 +1,4 @@
-"""A run with gold passages beside the full one tells where a query fails; a system that is given
-them."""
+"""A run with gold passages beside the full one tells where a query fails."""
 
 from __future__ import annotations
 

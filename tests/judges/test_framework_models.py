@@ -1,5 +1,4 @@
-"""Chat models of the real packages LangChain, LlamaIndex and datapizza as judges, where
-these are installed."""
+"""Chat models of LangChain, LlamaIndex and datapizza as judges, where these are installed."""
 
 from __future__ import annotations
 

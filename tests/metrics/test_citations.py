@@ -107,14 +107,12 @@ def test_a_line_that_wraps_before_a_citation_does_not_begin_with_it() -> None:
 @pytest.mark.parametrize(
     "ending",
     [
-        "\n\nSources: [1], [2]",
-        " Sources: [1], [2].",
+        "\n\nSources: [1], [2]", " Sources: [1], [2].",
         "\n\n**References**\n[1] A book\n[2] https://example.org",
-        "\n\n## Sources:\n1. A book\n2. Another\n",
-        "\n\n[^1]: A note.\n[^2]: Another.",
+        "\n\n## Sources:\n1. A book\n2. Another\n", "\n\n[^1]: A note.\n[^2]: Another.",
         "\n\n[1]: https://example.org\n",
     ],
-)
+)  # fmt: skip
 def test_a_list_of_sources_at_the_end_cites_nothing(ending: str) -> None:
     for way in (parts, sentences):
         assert cut(way("Iron is heavy [1]. Wool is not" + ending, FIVE))[1:] == [

@@ -1,5 +1,4 @@
-"""Charts and ``ragassay plot``: what is drawn is what was computed or what files say, and legible;
-data stays data."""
+"""Charts and ``ragassay plot``: what was computed or what files say is drawn, and legible."""
 
 import json
 import re

@@ -1,5 +1,4 @@
-"""``ragassay plot``: every mistake has its sentence, and pictures say which scores in them were
-computed differently."""
+"""``ragassay plot``: mistakes have a sentence, and scores computed differently are named."""
 
 from pathlib import Path
 from typing import Any

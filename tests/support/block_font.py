@@ -1,5 +1,4 @@
-"""A font in which every character is the same box: pictures of pages then look alike on every
-machine, whatever fonts it has."""
+"""A font whose characters are equal boxes: pictures of pages look alike on every machine."""
 
 import struct
 

@@ -1,5 +1,4 @@
-"""Asking systems: what is recorded, what is kept, what is asked again; where the answers go, and
-the table of what came of asking."""
+"""Asking systems: what is recorded, kept and asked again; where the answers go."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""What a word is: a number in one form, letters of any script with their marks, signs; and Porter
-stems, beside NLTK's stemmer."""
+"""What a word is: numbers, letters of any script with their marks, signs; Porter stems."""
 
 import random
 import re

@@ -37,11 +37,7 @@ class Budget:
     """What may be spent and what was (dollars, requests, tokens); used on one event loop."""
 
     def __init__(
-        self,
-        *,
-        dollars: float | None = None,
-        calls: int | None = None,
-        tokens: int | None = None,
+        self, *, dollars: float | None = None, calls: int | None = None, tokens: int | None = None
     ) -> None:
         for limit in (dollars, calls, tokens):
             if limit is not None and not (math.isfinite(limit) and limit >= 0):

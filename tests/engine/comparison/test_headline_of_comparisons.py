@@ -1,5 +1,4 @@
-"""What a comparison says first: the headline metrics of the suite, what got worse, and the slice
-that moved against the rest."""
+"""What a comparison says first: the suite's headline, what got worse, the slice that fell."""
 
 from __future__ import annotations
 

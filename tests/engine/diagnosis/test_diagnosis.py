@@ -17,11 +17,7 @@ import ragassay
 from approved import check, number
 from ragassay import Sample, UsageError, diagnose
 from ragassay.base.sample import Answerability, GoldPassage
-from ragassay.engine.diagnosis.decision_table import (
-    SIGNALS,
-    Thresholds,
-    class_of,
-)
+from ragassay.engine.diagnosis.decision_table import SIGNALS, Thresholds, class_of
 from ragassay.engine.diagnosis.moved_classes import moved, with_change
 from ragassay.engine.results.score_rows import ScoreRow
 from ragassay.reports.model import Lines, Report

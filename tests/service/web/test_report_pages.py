@@ -1,5 +1,4 @@
-"""The pages of a report (its list of samples, which the address describes, and one sample) and of a
-task: what is uploaded, and what is deleted."""
+"""The pages of a report and of a task: what is uploaded, and what is deleted."""
 
 from __future__ import annotations
 

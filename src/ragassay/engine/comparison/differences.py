@@ -18,11 +18,7 @@ from ragassay.base.printable import few, grouped
 from ragassay.base.score import Reason
 from ragassay.engine.results.comparison_result import Comparison, Difference, Standing
 from ragassay.engine.results.result import Result
-from ragassay.engine.results.score_columns import (
-    cluster_column,
-    differing_facts,
-    names_in,
-)
+from ragassay.engine.results.score_columns import cluster_column, differing_facts, names_in
 from ragassay.engine.results.summary import missing_by_failure
 from ragassay.stats.intervals import Span, alpha_of
 from ragassay.stats.paired import PairedResult, compare_pairs, rounded_differences

@@ -19,12 +19,7 @@ from ragassay.engine.comparison.verdict_rules import judge_agreement
 from ragassay.engine.results.comparison_result import Comparison, Difference, GateResult
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_columns import ScoreColumns
-from ragassay.engine.results.summary import (
-    MetricSummary,
-    interval_of,
-    sample_clusters,
-    shown,
-)
+from ragassay.engine.results.summary import MetricSummary, interval_of, sample_clusters, shown
 from ragassay.stats.intervals import Interval, Span, alpha_of, check_one_sided, is_close, one_sided
 from ragassay.stats.paired import PairedResult
 
@@ -101,10 +96,7 @@ def parse(text: str, what: str = "--fail-under") -> Gate:
 
 
 def resolve(
-    texts: Sequence[str],
-    metrics: Mapping[str, tuple[str, Span]],
-    used: Sequence[str],
-    level: float,
+    texts: Sequence[str], metrics: Mapping[str, tuple[str, Span]], used: Sequence[str], level: float
 ) -> list[Gate]:
     """The gates that texts describe (see `parse`), each metric under the name that the run shows it
     by. ``metrics`` has the canonical name and the range of each shown one; the aliases of the
@@ -242,11 +234,7 @@ def conclude(
 
 
 def _interval(
-    gate: Gate,
-    metric: MetricSummary,
-    columns: ScoreColumns,
-    method: str,
-    owed: float | None = None,
+    gate: Gate, metric: MetricSummary, columns: ScoreColumns, method: str, owed: float | None = None
 ) -> Interval:
     """The mean that a gate is decided by, and the one-sided bounds of the true mean; ``owed`` takes
     the place of each score that is owed, where given."""

@@ -287,14 +287,13 @@ def with_change(comparison: Comparison, most: int | None = MOST_SAMPLES) -> Comp
 def _fallen(comparison: Comparison, change: Moved) -> list[Note]:
     """The slice whose share of right answers fell against that of all, unless that is worse."""
     right = change.right
-    if right is None or comparison.runs is None or "worse" in (right.verdict, right.hint):
+    is_worse = right is not None and "worse" in (right.verdict, right.hint)
+    if right is None or is_worse or comparison.runs is None or change.new.measures != "answers":
         return []
     matched = MatchedRuns.of(*comparison.runs)
     sides = []
     for found, rows in ((change.new, matched.rows_a), (change.old, matched.rows_b)):
-        known = [None if unknown else float(cause is None)
-                 for cause, unknown in zip(found.classes, found.unknown, strict=True)]  # fmt: skip
-        each = [[known[row] for row in rows[query]] for query in matched.queries]
+        each = [[found.right[row] for row in rows[query]] for query in matched.queries]
         sides.append(np.array([np.nan if None in of else np.mean(of) for of in each]))  # type: ignore[arg-type]
     both = ~np.isnan(sides[0] + sides[1])
     draws = {"clusters": matched.clusters[0], "level": comparison.level}

@@ -428,10 +428,7 @@ def slice_summaries(
 
 
 def facts_of(
-    columns: ScoreColumns,
-    metrics: Sequence[MetricSummary],
-    method: str,
-    cluster_by: str | None,
+    columns: ScoreColumns, metrics: Sequence[MetricSummary], method: str, cluster_by: str | None
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """The fields of a `Summary` that its columns give, and the means that are crowded (see
     `summarise`)."""

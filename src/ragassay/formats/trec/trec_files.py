@@ -20,13 +20,7 @@ from ragassay.formats.records.field_values import is_number
 from ragassay.formats.sources import json_files, opening
 from ragassay.formats.sources.json_files import parse_json, whole_object
 from ragassay.formats.sources.opening import lines, opened, placed
-from ragassay.formats.trec.trec_tables import (
-    NUMBER,
-    Layout,
-    fields_of,
-    read_table,
-    second_line,
-)
+from ragassay.formats.trec.trec_tables import NUMBER, Layout, fields_of, read_table, second_line
 
 if TYPE_CHECKING:
     import polars as pl

@@ -30,11 +30,7 @@ M = TypeVar("M", bound=Metric)
 DEFAULT_KS = (1, 5, 10, 20, 50, 100)
 """UltraRAG's default cut-offs."""
 
-ULTRARAG_RANKED = {
-    "recall": "Recall",
-    "ndcg": "nDCG",
-    "precision": "P",
-}
+ULTRARAG_RANKED = {"recall": "Recall", "ndcg": "nDCG", "precision": "P"}
 """UltraRAG's names that stand for one metric at each of its ``ks``."""
 
 SEVERAL: Mapping[str, tuple[str, ...]] = {"rouge_score": ("rouge1.f", "rouge2.f", "rougeL.f")}

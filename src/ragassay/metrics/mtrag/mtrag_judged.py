@@ -30,14 +30,7 @@ from ragassay.metrics.core.metric import (
     scored,
     textless_passage,
 )
-from ragassay.metrics.mtrag.mtrag_values import (
-    GIVEN,
-    READ,
-    Given,
-    explained,
-    givers,
-    no_contexts,
-)
+from ragassay.metrics.mtrag.mtrag_values import GIVEN, READ, Given, explained, givers, no_contexts
 
 
 @dataclass(frozen=True)

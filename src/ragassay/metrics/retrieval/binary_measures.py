@@ -8,14 +8,7 @@ import numpy as np
 from ragassay.base.errors import UsageError
 from ragassay.metrics.core.metric import cutoff, param
 from ragassay.metrics.retrieval.ranking_metric import AT_K, REL, WITHIN_K, RankingMetric, measure
-from ragassay.metrics.retrieval.rankings import (
-    JUDGED,
-    Floats,
-    Ints,
-    Rankings,
-    nth_of_query,
-    share,
-)
+from ragassay.metrics.retrieval.rankings import JUDGED, Floats, Ints, Rankings, nth_of_query, share
 
 _ELEVEN = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 _SMOOTHING = 1e-5

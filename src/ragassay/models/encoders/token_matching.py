@@ -139,10 +139,7 @@ def _fitting(
 
 
 def _matched(
-    encoder: Encoder,
-    batches: Batches,
-    pairs: Sequence[tuple[Tokens, Tokens]],
-    idf: Idf | None,
+    encoder: Encoder, batches: Batches, pairs: Sequence[tuple[Tokens, Tokens]], idf: Idf | None
 ) -> list[TokenMatch | None]:
     """The pairs' matches; pairs of similar length go together."""
     rows = list({id(row): row for pair in pairs for row in pair}.values())

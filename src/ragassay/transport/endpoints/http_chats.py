@@ -26,12 +26,7 @@ from ragassay.transport.endpoints.endpoint import (
     Finish,
     Prompt,
 )
-from ragassay.transport.endpoints.endpoint_errors import (
-    foreign,
-    from_status,
-    redirected,
-    unreached,
-)
+from ragassay.transport.endpoints.endpoint_errors import foreign, from_status, redirected, unreached
 from ragassay.transport.providers_and_prices import speakers
 
 if TYPE_CHECKING:
