@@ -58,6 +58,7 @@ def ask(given: Given) -> int:
     suites = listed("--suite", given.suite) or []
     for name in suites:
         get(name)
+    scored = bool(suites or given.save)
     options = given.of(*(field.name for field in fields(AskOptions)))
     options |= {"limit": given.limit, "ledger": given.ledger or DEFAULT}
     if given.dry_run:
@@ -67,10 +68,10 @@ def ask(given: Given) -> int:
         faulthandler.enable(sys.__stderr__)  # says where a system's own code killed the process
     gc.freeze()  # what is loaded by now need not be searched for garbage; the process is ours
     with open_asking(
-        given.queries, given.target, output=given.output, tell_drafts=not suites, **options
+        given.queries, given.target, output=given.output, tell_drafts=not scored, **options
     ) as asking:
         # What is wrong with the evaluation shows before anything is asked.
-        jobs = _jobs(asking, given, suites) if suites else {}
+        jobs = _jobs(asking, given, suites) if scored else {}
         with asking:
             results, error = _evaluated(asking, jobs)
             with progress_bar("asking", lambda: asking.total) as progress:
@@ -88,7 +89,7 @@ def ask(given: Given) -> int:
     codes = [show.OK if answers.complete else show.INCOMPLETE]
     codes += [_reported(result, given.json) for result in results.values()]
     if given.json:
-        if suites:
+        if jobs:
             body["results"] = {name: show.result_json(result) for name, result in results.items()}
         show.json(body)
     return max(codes)
