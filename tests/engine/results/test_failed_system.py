@@ -67,3 +67,8 @@ def test_one_answer_is_enough() -> None:
     result = ragassay.evaluate([*records(False)[1:], records(True)[0]], ["exact_match"])
     assert not result.summary.all_failed
     assert any("5 of 6 samples have no answer" in one for one in result.summary.warnings)
+
+
+def test_a_gate_of_what_needs_passages_is_undecided_where_all_is_lost() -> None:
+    result = ragassay.evaluate(records(False), fail_under=["faithfulness>=0.5"])
+    assert result.gates[0].passed is None and "No sample has" not in str(result)

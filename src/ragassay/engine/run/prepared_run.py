@@ -19,7 +19,7 @@ from ragassay import __version__, formats, suites
 from ragassay.base import files
 from ragassay.base.errors import InputError, UsageError, did_you_mean, warn_user
 from ragassay.base.note import Note
-from ragassay.base.sample import Answer, Sample
+from ragassay.base.sample import Answer, Passage, Sample
 from ragassay.engine.comparison.verdict_rules import shown_offline
 from ragassay.engine.config.config_paths import make_relative
 from ragassay.engine.config.metric_selection import (
@@ -121,9 +121,14 @@ def prepare(
         with record_warnings():  # they are issued when the samples are scored
             samples = [*map(by_reference, islice(open_source(looked, config).samples, LOOKED_AT))]
         # A system that failed is measured by what it would have been measured by.
-        samples = [replace(s, answer=Answer(s.failure)) if s.failure else s for s in samples]
+        whole = [sample for sample in samples if not sample.failure]
+        found = None if whole else (Passage("lost"),)
+        samples = [
+            replace(s, answer=Answer(s.failure), passages=s.passages or found) if s.failure else s
+            for s in samples
+        ]
         for part, kind in (("passages", "no_passages"), ("answer", "no_answer")):
-            lacking = samples and all(getattr(sample, part) is None for sample in samples)
+            lacking = whole and all(getattr(sample, part) is None for sample in whole)
             notes.extend([Note(kind)] if lacking and not config.metrics else ())
         every = suite.fitted(samples, lambda metric: True)
         # What is named is measured, whoever is asked.
