@@ -163,7 +163,7 @@ def test_a_page_says_first_how_many_answers_are_right_and_why_the_others_fail(tm
     found = ragassay.evaluate(tmp_path / "places.jsonl", metrics, slice_by=["place"])
     page = Page(report(found, tmp_path, "Release <4>"))
     assert "Release <4> rag on places, " in page.words and "75 % of answers are right" in page.words
-    assert page.row("right answers")[1:] == ["100 % 3/3[29 to 100 %]", "0 % 1/1"]
+    assert page.row("right answers")[1:] == ["100 % of 3[29 to 100 %]", "0 % of 1"]
     moved = Page(compared((ragassay.compare(found, found), found, found), tmp_path))
     assert moved.row("right answers (old)")[1:] == page.row("right answers")[1:]
     first = page.words.index("1 of 4 samples fail")
