@@ -205,19 +205,21 @@ def test_a_plan_takes_what_no_member_has_answered_yet() -> None:
     other, dear = Fixed("other", grade(1)), Price(10.0, 20.0)
     other.price = Price(1.0, 2.0)
     plan = PlanningJudge(Panel([kept, new, other]), None)
-    found, most = plan.demand(QUESTION), QUESTION.output_tokens
+    assert ask(plan).reason is ask(plan, repeat=1).reason is Reason.BUDGET
+    assert list(plan.demands) == [QUESTION.key, f"{QUESTION.key}.1"]
+    found, most = plan.demands[QUESTION.key], QUESTION.output_tokens
     size = tokens_of_question(QUESTION) + tokens_of("\n\n" + keys_wanted(RelevanceGrade))
     assert (found.kind, found.known, found.calls, found.held) == (QUESTION.kind, None, 2, 1)
     assert (found.input_tokens, found.output_tokens) == (2 * math.ceil(size), 2 * most)
     assert (found.cost, found.unpriced) == (other.price.cost(math.ceil(size), most), 1)
-    priced = PlanningJudge(Panel([kept, new]), dear).demand(QUESTION)
+    own = PlanningJudge(Panel([kept, new]), dear)
+    assert [ask(own.at(largest=end)).answer.grade for end in (False, True)] == [0, 3]
+    priced = own.demands[QUESTION.key]
     assert (priced.cost, priced.unpriced) == (dear.cost(math.ceil(size), most), 0)
-    assert ask(plan).reason is ask(plan, repeat=1).reason is Reason.BUDGET
-    assert list(plan.demands) == [QUESTION.key, f"{QUESTION.key}.1"]
     for judge in (kept, Panel([kept, kept])):
         known = PlanningJudge(judge, None)
         assert ask(known).answer == grade(2)
-        demand = known.demand(QUESTION)
+        demand = known.demands[QUESTION.key]
         assert (demand.held, demand.calls, demand.cost) == (len(judge.leaves()), 0, 0)
     assert plan.leaves() == () and not plan.remembered and new.repeats == []
 
@@ -277,7 +279,7 @@ def test_a_part_that_most_members_lost_is_lost_and_the_others_are_voted_on() -> 
     assert (found.relevance, found.attribution, found.lost) == (3, None, lost)
     assert found.attribution_explanation is None and question.check(found) is found
     other = combine([part, whole, whole])
-    assert (other.relevance, other.attribution, other.lost) == (5, (1, 2), {})
+    assert (other.relevance, other.attribution, other.lost) == (5, (2,), {})
     assert combine([part, whole]).attribution is None
     same = whole.model_copy(update={"attribution": None, "lost": lost})
     vote = JudgeAnswer(question, whole, Provenance("a"))

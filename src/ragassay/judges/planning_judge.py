@@ -1,16 +1,19 @@
 """A judge that asks nobody: it finds out what a run would ask.
 
-It answers a question only where the answer is known already (from a ledger, a rule or a file). Any
-other question has no answer, which ends its metric: what was asked until then is certain;
-`JudgedMetric.most_asked` bounds what may be asked after it.
+Where the answer to a question is known already (from a ledger, a rule or a file), that is its
+answer. Any other has none, which ends its metric: what was asked until then is certain. Or it has a
+stand-in at one end (`Question.stand_in`): what is asked after those may be asked.
 """
 
 from __future__ import annotations
 
 import math
+from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
+from pydantic import ValidationError
 from typing_extensions import override
 
 from ragassay.base.score import Reason
@@ -43,14 +46,24 @@ class Demand:
 class PlanningJudge(Judge):
     """Answers with what another judge (whose `Judge.known` alone is called) knows without a
     request, and finds the demand of the rest: ``demands`` by the id of the answer; whoever reads
-    them clears them. ``price`` is of all its models, in place of what the leaves say."""
+    them clears them. ``price`` is of all its models, in place of what the leaves say. ``largest``:
+    at which end the stand-ins for other answers are; ``None``: there are none. `at` makes another
+    with the same demands."""
 
     label = "plan"
     remembered = False
 
+    largest: bool | None = None
+
     def __init__(self, judge: Judge, price: Price | None) -> None:
         self.demands: dict[str, Demand] = {}
         self._judge, self._price = judge, price
+
+    def at(self, *, largest: bool) -> PlanningJudge:
+        """The same with stand-ins for answers, at their smallest or largest."""
+        other = copy(self)
+        other.largest = largest
+        return other
 
     @override
     def leaves(self) -> tuple[Judge, ...]:
@@ -61,15 +74,16 @@ class PlanningJudge(Judge):
         self, question: Question[R_co], repeat: int = 0
     ) -> JudgeAnswer[R_co] | Failure:
         provenance = Provenance(self.label, attempts=0)
-        known = self.demand(question, repeat).known
-        return known or Failure(question, NOT_ASKED, "a plan asks nobody", provenance, repeat)
-
-    def demand(self, question: Question[Any], repeat: int = 0) -> Demand:
-        """The requests, tokens and money that a question takes."""
         name = evidence_id(question, repeat)
         if name not in self.demands:
             self.demands[name] = self._estimate(question, repeat)
-        return self.demands[name]
+        if known := self.demands[name].known:
+            return known
+        if self.largest is not None:
+            with suppress(ValidationError):  # of a form that only its own class can fill in
+                reply = cast(R_co, question.stand_in(largest=self.largest))
+                return JudgeAnswer(question, reply, provenance, repeat)
+        return Failure(question, NOT_ASKED, "a plan asks nobody", provenance, repeat)
 
     def _estimate(self, question: Question[Any], repeat: int) -> Demand:
         asked = self._judge.requests(question, repeat)

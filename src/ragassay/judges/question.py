@@ -196,6 +196,12 @@ class Question(ABC, Generic[R_co]):
         empty = (name for name in type(reply).fields() if getattr(reply, name) is None)
         return {name: "no value" for name in empty if not reply.lost.keys() & {name, about(name)}}
 
+    def stand_in(self, *, largest: bool) -> Reply:
+        """A reply at one end of what is valid, for plans: numbers, labels and lists at their
+        smallest or largest. Questions override it where more depends on an answer."""
+        schema = self.bounded_schema() if self.form is None else schema_of(self.reply)
+        return self.reply.model_validate_json(json.dumps(end_of(schema, largest)))
+
     @classmethod
     def blank(cls, options: Mapping[str, Any]) -> Question[Any]:
         """The same kind of question with empty data, and with those of the options that it has
@@ -356,6 +362,22 @@ def example_of(schema: Mapping[str, Any]) -> Any:
         case "boolean":
             return True
     return "..."
+
+
+def end_of(schema: Mapping[str, Any], largest: bool) -> Any:
+    """The value at one end of what a schema allows."""
+    if "enum" in schema:
+        return schema["enum"][0 if largest else -1]  # the best label comes first
+    match schema.get("type"):
+        case "object":
+            return {name: end_of(value, largest) for name, value in schema["properties"].items()}
+        case "array":
+            return [end_of(schema["items"], largest)] if largest else []
+        case "integer" | "number":
+            return schema.get("maximum" if largest else "minimum", int(largest))
+        case "boolean":
+            return largest
+    return "..." * largest
 
 
 @cache

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.base.note import Note
 from ragassay.base.printable import grouped
 from ragassay.base.sample import Sample
-from ragassay.base.score import Reason, Unscored
+from ragassay.base.score import Outcome, Reason, Unscored
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.run.scoring import batched, judged_among
 from ragassay.judges import Judge
@@ -135,8 +134,7 @@ class CallPlan:
     ``fit``: whether the largest, the smallest or no estimate fits into the budget.
     ``listed_prices``: the cost is by list prices, not by the user's. ``unsupported`` counts the
     samples about which a metric asks what the judge cannot answer, ``failed`` those on which one
-    broke down, by its message; ``unbounded`` names the kinds of questions that a metric may ask,
-    too, without saying how often."""
+    broke down, by its message."""
 
     judge: str
     asks: bool
@@ -152,15 +150,6 @@ class CallPlan:
     listed_prices: bool = False
     failed: Mapping[str, int] = field(default_factory=dict)
     unsupported: Mapping[str, int] = field(default_factory=dict)
-    unbounded: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-    @property
-    def notes(self) -> tuple[Note, ...]:
-        """What the plan does not count."""
-        return tuple(
-            Note("plan_unbounded", {"metric": metric, "kinds": " and ".join(kinds)})
-            for metric, kinds in self.unbounded.items()
-        )
 
     def to_json(self) -> dict[str, Any]:
         """A mapping of plain values; an interval is ``{"low": ..., "high": ...}``."""
@@ -208,8 +197,11 @@ class Planner:
         self.asks = bool(judge.leaves())
         self._judge, self._metrics, self._price = judge, metrics, price
         self._throughput = throughput or Throughput()
-        self._known = PlanningJudge(judge, price)
-        self.asker = Asker(self._known)
+        nobody = PlanningJudge(judge, price)
+        self._demands = nobody.demands
+        # Without answers, what is asked is certain; with the smallest or largest it is possible.
+        judges = nobody, nobody.at(largest=False), nobody.at(largest=True)
+        self.askers = [*map(Asker, judges)]
         # The least and the most of each line.
         self._sums: defaultdict[Line, NDArray[np.float64]]
         self._sums = defaultdict(lambda: np.zeros((2, 6)), {TOTAL: np.zeros((2, 6))})
@@ -218,14 +210,14 @@ class Planner:
         self._seen = defaultdict(lambda: (set(), set()))
         self._failed: Counter[str] = Counter()
         self._unsupported: Counter[str] = Counter()
-        self._unbounded: dict[str, tuple[str, ...]] = {}
         self._n_walked = self._n_counted = 0
 
     def __enter__(self) -> Planner:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self.asker.close()
+        for asker in self.askers:
+            asker.close()
 
     def prepare(self, name: str, metric: Metric, samples: Sequence[Sample]) -> None:
         """Counts the questions that a metric asks before the samples (about a pooled nugget bank),
@@ -267,7 +259,6 @@ class Planner:
                 name: round(count * self._n_walked / self._n_counted)
                 for name, count in self._unsupported.items()
             },
-            unbounded=self._unbounded,
         )
 
     def _count(self, samples: Sequence[Sample], metrics: Mapping[str, Metric]) -> None:
@@ -278,21 +269,19 @@ class Planner:
                 lines.setdefault(judged, {TOTAL}).add(("metric", name))
                 self._sums["metric", name]  # a line of its own, even if nothing is asked
         if samples and lines:
-            self.asker.submit(self._walk(samples, lines)).result()
-        self._known.demands.clear()
+            self.askers[0].submit(self._walk(samples, lines)).result()
+        self._demands.clear()
 
     async def _walk(
         self, samples: Sequence[Sample], metrics: Mapping[JudgedMetric, set[Line]]
     ) -> None:
-        """Counts the questions of each metric about each sample, and those that may follow where an
-        answer is missing: of each kind as many as are not certain anyway."""
-        scope = Ask(self.asker)
+        """Counts the questions of each metric about each sample: where an answer is missing, those
+        that may follow, too."""
+        certain, *possible = map(Ask, self.askers)
         for metric, lines in metrics.items():  # one after the other: nothing is waited for
             for sample in samples:
-                outcome = await metric.outcome(sample, scope)
-                certain = Counter(self._known.demands[name].kind for name in outcome.evidence)
-                for name in outcome.evidence:
-                    self._enter(name, lines, certain=True)
+                outcome = await metric.outcome(sample, certain)
+                self._enter(outcome, lines, certain=True)
                 reason = outcome.reason if isinstance(outcome, Unscored) else None
                 if isinstance(outcome, Unscored) and reason is Reason.FAILED:
                     self._failed[outcome.detail or str(metric)] += 1
@@ -300,33 +289,20 @@ class Planner:
                     shown = (name for name, item in self._metrics.items() if item == metric)
                     self._unsupported[next(shown, str(metric))] += 1
                 elif reason is NOT_ASKED:
-                    self._follow(metric, sample, certain, lines)
+                    for scope in possible:
+                        self._enter(await metric.outcome(sample, scope), lines, certain=False)
 
-    def _follow(
-        self, metric: JudgedMetric, sample: Sample, certain: Counter[str], lines: set[Line]
-    ) -> None:
-        """Counts the questions that a metric may ask after the ``certain`` ones (by kind)."""
-        most = dict.fromkeys(metric.most_asked(sample, self.asker.context))
-        known = {*certain, *(question.kind for question in most)}
-        for question in most:
-            if certain[question.kind] > 0:
-                certain[question.kind] -= 1
-            else:
-                self._known.demand(question)
-                self._enter(question.key, lines, certain=False)
-        others = sorted({kind.kind for kind in metric.asks} - known)
-        if others and type(metric).most_asked is JudgedMetric.most_asked:
-            self._unbounded[str(metric)] = tuple(others)
-
-    def _enter(self, name: str, lines: set[Line], *, certain: bool) -> None:
-        """Counts a question in each line that does not have it yet: as certain, or as possible."""
-        demand = self._known.demands[name]
-        wanted = lines | {("kind", demand.kind)}
-        seen = self._seen[hash(name)]
-        for end in (0, 1) if certain else (1,):
-            for line in wanted - seen[end]:
-                self._sums[line][end] += _AMOUNTS(demand)
-            seen[end].update(wanted)
+    def _enter(self, outcome: Outcome, lines: set[Line], *, certain: bool) -> None:
+        """Counts the questions behind an outcome in each line that does not have them yet: as
+        certain, or as possible."""
+        for name in outcome.evidence:
+            demand = self._demands[name]
+            wanted = lines | {("kind", demand.kind)}
+            seen = self._seen[hash(name)]
+            for end in (0, 1) if certain else (1,):
+                for line in wanted - seen[end]:
+                    self._sums[line][end] += _AMOUNTS(demand)
+                seen[end].update(wanted)
 
 
 def _amount(sums: NDArray[np.float64]) -> Amount:

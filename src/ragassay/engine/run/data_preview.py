@@ -225,5 +225,6 @@ def _planner(job: PreparedRun, stack: ExitStack) -> Planner | None:
         pools = pools_of(job.rereads())
         planner.prepare("nugget bank", bank_metric(job.selection.metrics.values()), pools)
     if job.config.nuggets != OWN:
-        job.bank(planner.asker)
+        for asker in planner.askers:
+            job.bank(asker)
     return planner

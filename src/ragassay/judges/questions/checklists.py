@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from copy import deepcopy
+from copy import copy, deepcopy
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal, TypeVar, cast, get_args
 
@@ -17,7 +17,7 @@ from pydantic import create_model
 from typing_extensions import override
 
 from ragassay.base.printable import plural
-from ragassay.judges.question import WORD, Question, R_co, Reply, whole_number
+from ragassay.judges.question import WORD, Question, R_co, Reply, end_of, schema_of, whole_number
 
 
 class ItemReply(Reply):
@@ -75,6 +75,12 @@ class ItemsQuestion(Question[R_co]):
         verdicts: Any = (tuple[entry, ...], ...)
         form = f"{cls.__name__}Form"
         cls.form = create_model(form, __base__=Reply, __doc__=about, verdicts=verdicts)
+
+    @override
+    def stand_in(self, *, largest: bool) -> Reply:
+        (field,) = self.reply.model_fields
+        value = end_of(schema_of(self.reply)["properties"][field]["items"], largest)
+        return self.reply(**{field: (value,) * len(getattr(self, self.items))})
 
     @override
     def read(self, form: Any) -> Reply:
@@ -140,6 +146,11 @@ class ExtractClaims(Question[Claims]):
     reply = Claims
     output_tokens = 600
 
+    @override
+    def stand_in(self, *, largest: bool) -> Claims:
+        # Claims say about as much as the answer, with what makes them clear on their own.
+        return Claims(claims=(self.conversation, self.answer) if largest else ())
+
 
 class ClaimsSupported(Reply):
     """For each claim, in order: do the passages support it?"""
@@ -204,6 +215,19 @@ class ExtractNuggets(Question[NuggetList]):
     reply = NuggetList
     output_tokens = 800
     unsent = frozenset({"refined"})  # it chooses the template
+    expected = 0
+
+    def expecting(self, n: int) -> ExtractNuggets:
+        """The same question, with the number of new nuggets after which most is asked."""
+        question = copy(self)
+        object.__setattr__(question, "expected", n)
+        return question
+
+    @override
+    def stand_in(self, *, largest: bool) -> NuggetList:
+        name = self.key[:16]  # other passages have other nuggets
+        n = self.expected + len(self.known) * self.refined
+        return NuggetList(nuggets=tuple(f"fact {at} of {name}" for at in range(n * largest)))
 
     @override
     def template(self, model: str) -> str:

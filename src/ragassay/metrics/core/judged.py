@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import Any, ClassVar
 
@@ -32,12 +32,6 @@ class JudgedMetric(Metric):
         """The outcome for one sample that lacks nothing; ``await ask(question)`` gives the judge's
         typed answer, or raises `Unanswered`, which implementations do not catch: `outcome` turns it
         into `Unscored`."""
-
-    def most_asked(self, sample: Sample, context: Mapping[str, Any]) -> Iterable[Question[Any]]:
-        """The most questions about a sample that may depend on answers, for a plan, with stand-ins
-        for contents that are not known yet; ``context`` is `Asker.context`. Nothing where all
-        questions follow from the sample alone."""
-        return ()
 
     async def outcome(self, sample: Sample, scope: Ask) -> Outcome:
         """The outcome for any sample, with the keys of its answers as evidence; one that lacks

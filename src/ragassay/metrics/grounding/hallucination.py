@@ -4,13 +4,12 @@ whether the passages hold the claims of the reference."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any, Literal, NamedTuple
 
 from ragassay.base.sample import Answer, Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
-from ragassay.judges import Question
 from ragassay.judges.asking import Ask
 from ragassay.judges.offline.questions import contradicted, unread
 from ragassay.judges.questions import ClaimSupport, ExtractClaims
@@ -244,17 +243,6 @@ class FactualCorrectness(JudgedMetric):
         """Also unscored where all references are blank."""
         return super().lacks(sample) or blank_references(sample)
 
-    def most_asked(self, sample: Sample, context: Mapping[str, Any]) -> Iterable[Question[Any]]:
-        """The claims of both sides, and whether the other side supports them."""
-        answer = sample.answer_text
-        asked = f"user: {sample.query_text}"
-        for reference in filter(str.strip, sample.references):
-            for text, other in ((answer, reference), (reference, answer)):
-                if text.strip():
-                    yield ExtractClaims(asked, text)
-                    if other.strip():
-                        yield ClaimSupport((asked, text), (other,))
-
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
         answer = sample.answer_text
         candidates: list[tuple[float, dict[str, Any]]] = []
@@ -371,12 +359,6 @@ class ClaimRecall(JudgedMetric):
     def lacks(self, sample: Sample) -> Unscored | None:
         """Also unscored where all references are blank, or a passage has no text."""
         return super().lacks(sample) or blank_references(sample) or textless_passage(sample)
-
-    def most_asked(self, sample: Sample, context: Mapping[str, Any]) -> Iterable[Question[Any]]:
-        """One question a reference about its claims, which say about as much as it does."""
-        for reference in filter(str.strip, sample.references if sample.passages else ()):
-            asked = f"user: {sample.query_text}"
-            yield ClaimSupport((asked, reference), passage_texts(sample))
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
         texts = passage_texts(sample)

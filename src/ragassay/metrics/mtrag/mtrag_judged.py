@@ -4,7 +4,7 @@ record's own value is taken and no judge is asked, unless ``given=false``."""
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any, ClassVar
@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from ragassay.base.errors import CountedFact
 from ragassay.base.sample import Answerability, Sample
 from ragassay.base.score import AND, RECORD, Outcome, Reason, Score, Unscored
-from ragassay.judges import Failure, JudgeAnswer, Question
+from ragassay.judges import Failure, JudgeAnswer
 from ragassay.judges.asking import Ask, Unanswered
 from ragassay.judges.questions import ClaimSupport, ExtractClaims, ReferenceRating, SaysIdk
 from ragassay.judges.questions.answering import SaysUnderspecified
@@ -173,12 +173,6 @@ class ReferencelessFaithfulness(_Judged):
             return None
         lacking = missing(sample, ("query", "answer")) or no_contexts(sample)
         return lacking or textless_passage(sample)
-
-    def most_asked(self, sample: Sample, context: Mapping[str, Any]) -> Iterable[Question[Any]]:
-        """One question about the claims, which say about as much as the answer."""
-        if sample.answer is not None and textless_passage(sample) is None:
-            claims = (conversation(sample), sample.answer_text)
-            yield ClaimSupport(claims, passage_texts(sample))
 
     async def asked(self, sample: Sample, ask: Ask) -> Outcome:
         extracted = await ask(ExtractClaims(conversation(sample), sample.answer_text))

@@ -8,16 +8,14 @@ asked what the list lacks, and in the first round no window may fill more than i
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from hashlib import blake2b
-from typing import Any, ClassVar, Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 from ragassay.base.printable import plural
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.formats.nugget_bank_file import Importance, Nugget, QueryNuggets
-from ragassay.judges import Question
 from ragassay.judges.asking import Ask
 from ragassay.judges.questions import (
     AssignNuggets,
@@ -101,16 +99,16 @@ async def _extract(ask: Ask, query: str, texts: Sequence[str], options: NuggetOp
             if share <= 0:
                 return listed
             known = tuple(listed.texts)
+            most = options.most if options.refined else len(known) + share
+            question = ExtractNuggets(query, passages, known, most, options.words, options.refined)
+            # Most is asked where the list fills evenly, and where its last place stays free.
+            left = (options.iterations - turn) * len(open_windows) - index
+            reply = await ask(question.expecting(-(-room // left) if room >= left else room > 1))
             if options.refined:
-                whole = ExtractNuggets(query, passages, known, options.most, options.words, True)
-                texts = (await ask(whole)).nuggets
-                listed = Distinct(texts[: options.most], words=options.words)
+                listed = Distinct(reply.nuggets[: options.most], words=options.words)
                 if tuple(listed.texts) != known:
                     fruitful.append(passages)
                 continue
-            reply = await ask(
-                ExtractNuggets(query, passages, known, len(known) + share, options.words)
-            )
             for text in reply.nuggets:
                 if len(listed.texts) < len(known) + share:
                     listed.add(text)
@@ -128,29 +126,6 @@ async def _best(
     labels = [label for reply in replies for label in reply.labels]
     made = [Nugget(text, label) for text, label in zip(texts, labels, strict=True)]
     return tuple(sorted(made, key=lambda value: value.importance != "vital")[: options.best])
-
-
-def most_asked(
-    query: str, texts: Sequence[str], options: NuggetOptions, earlier: tuple[str, ...] = ()
-) -> Iterator[Question[Any]]:
-    """The most that may be asked for the nuggets of a query besides grades; for plans."""
-    nuggets = placeholders(options.most, (query, *texts), earlier, options)
-    distinct = list(dict.fromkeys(texts))
-    rounds = min(options.iterations, options.most)
-    for passages in batched(distinct, options.window):
-        for turn in range(rounds):
-            known = nuggets[: turn * options.most // rounds]
-            most, words = options.most, options.words
-            yield ExtractNuggets(query, passages, known, most, words, options.refined)
-    for batch in batched(nuggets, options.batch):
-        yield NuggetImportance(query, batch)
-
-
-def placeholders(n: int, *made_from: Hashable) -> tuple[str, ...]:
-    """Stand-ins for nuggets that are not made yet, equal in each process; different inputs have
-    different ones."""
-    name = blake2b(repr(made_from).encode(errors="surrogatepass"), digest_size=8).hexdigest()
-    return tuple(f"fact {at} of {name}" for at in range(n))
 
 
 def batched(items: Sequence[str], size: int) -> list[tuple[str, ...]]:
@@ -286,18 +261,6 @@ class _Nuggets(JudgedMetric, NuggetOptions):
         return NuggetOptions(
             **{field.name: getattr(self, field.name) for field in fields(NuggetOptions)}
         )
-
-    def most_asked(self, sample: Sample, context: Mapping[str, Any]) -> Iterator[Question[Any]]:
-        """As many rounds and nuggets as the limits allow."""
-        texts, earlier = passage_texts(sample), earlier_queries(sample)
-        made_from: tuple[Hashable, ...] = texts, earlier, self.options
-        if CONTEXT in context:
-            made_from = (sample.id,)
-        else:
-            yield from most_asked(sample.query_text, texts, self.options, earlier)
-        nuggets = placeholders(min(self.best, self.most), *made_from)
-        for batch in batched(nuggets if sample.answer_text.strip() else (), self.batch):
-            yield AssignNuggets(sample.query_text, sample.answer_text, batch)
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
         nuggets = await self._nuggets(sample, ask)

@@ -96,7 +96,7 @@ def call_part(plan: CallPlan) -> Part:
     """Calls, tokens and money for each metric and in total, time, and what all of it assumes."""
     if not plan.asks:
         title = f"judge {plan.judge}: 0 calls; it answers here, nothing is sent or paid"
-        return part(title, lines(map(str, plan.notes), "text", "doubt"))
+        return part(title)
     columns = [Column("metric, alone", "words")]
     columns += map(Column, ("calls", "in ledger", "tokens in", "tokens out", "cost", "time"))
     rows = [
@@ -144,7 +144,7 @@ def _lines(plan: CallPlan) -> Iterator[Cell]:
     )
     facts = {"kinds": by_kind, "walked": plan.n_walked, "samples": plan.n_samples, "day": as_of()}
     said = [sentence(kind, **facts) for holds, kind in dim if holds]
-    yield from (Cell(note, style="dim") for note in (*said, *map(str, plan.notes)))
+    yield from (Cell(note, style="dim") for note in said)
     for detail, n in plan.failed.items():
         yield Cell(sentence("not_planned", n=n, why=detail), style="doubt")
 

@@ -111,7 +111,7 @@ def preview_report(
         parts=plan.parts,
         lacking={name: dict(lacks) for name, lacks in plan.lacking.items()},
         absent=dict(plan.extras),
-        notes=[*recorded(), *plan.warnings, *(map(str, calls.notes) if calls else ())],
+        notes=[*recorded(), *plan.warnings],
         **asking,
     )
 
