@@ -300,7 +300,7 @@ def test_the_run_folder_page_names_every_field() -> None:
 
 
 def test_the_formats_page_says_which_suite_a_format_runs() -> None:
-    from ragassay.engine.config.metric_selection import DEFAULT_SUITES
+    from ragassay.suites.default_suite import DEFAULT_SUITES
 
     page = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
     (said,) = re.findall(r"^Where neither .*?\n\n", page, re.M | re.S)

@@ -19,11 +19,10 @@ from ragassay.base.score import Outcome
 from ragassay.cli.command_line import call
 from ragassay.engine.comparison import gates
 from ragassay.engine.comparison.derived_runs import by_system
-from ragassay.engine.config.metric_selection import default_suite
-from ragassay.engine.config.run_config import make_config
 from ragassay.engine.results.folders.run_folder import open_run
 from ragassay.engine.run.config_reading import is_for_a_key, read_filled, refuse_keys
 from ragassay.metrics.core.metric import SampleMetric, scored
+from ragassay.suites.default_suite import default_suite
 
 RECORDS = [
     {"id": "a", "query": "Who?", "answer": "Ann Lee", "references": ["Ann Lee"], "topic": "x"},
@@ -331,8 +330,8 @@ SUITES |= {"mlcube": "ragreport", "open_rag_eval": "trecrag", "trec_rag": "trecr
 
 def test_where_no_suite_is_named_the_data_have_theirs() -> None:
     for data_format, name in (SUITES | {"trec_run": "retrieval", "beir": "retrieval"}).items():
-        assert default_suite(make_config(), data_format).name == name
-    assert default_suite(make_config(qrels="q.txt"), "jsonl").name == "retrieval"
+        assert default_suite(data_format, qrels=False).name == name
+    assert default_suite("jsonl", qrels=True).name == "retrieval"
     every, named = (ragassay.evaluate(RECORDS, "qa", **of) for of in ({}, {"metrics": "all"}))
     assert every.summary.metrics == named.summary.metrics
     alone, both = (ragassay.evaluate(RECORDS, s).summary for s in ("rag", ["rag", "em"]))

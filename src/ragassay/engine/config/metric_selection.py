@@ -24,20 +24,7 @@ from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import Metric, choices_of, missing
 from ragassay.metrics.serving.serving_metrics import lacks_beside_failures
 from ragassay.suites import Suite
-
-DEFAULT_SUITES = {
-    "mtrag": "mtrag", "inspectorraget": "mtrag", "mlcube": "ragreport", "open_rag_eval": "trecrag",
-    "trec_rag": "trecrag", "trec_run": "retrieval", "beir": "retrieval",
-}  # fmt: skip
-"""The suite for a format, when none is named. For all others: `retrieval` with qrels, else `rag`.
-Where metrics are named and no suite is, its published names hold."""
-
-
-def default_suite(config: RunConfig, data_format: str) -> Suite:
-    """The suite for data, when none is named."""
-    usual = "retrieval" if config.qrels is not None else "rag"
-    return suites.get(DEFAULT_SUITES.get(data_format, usual))
-
+from ragassay.suites.default_suite import default_suite
 
 LOOKED_AT = 2_000
 """Most samples that are looked at."""
@@ -138,7 +125,7 @@ def select_metrics(
     the suite for the data where nothing is named."""
     named_suites = [*(chosen or map(suites.get, config.suite))]
     if not named_suites and not config.metrics and not objects:
-        named_suites = [default_suite(config, data_format)]
+        named_suites = [default_suite(data_format, qrels=config.qrels is not None)]
     used = tuple(fitted(suite) if suite.otherwise else suite for suite in named_suites)
     wanted = [*config.metrics, *(item for item in objects if isinstance(item, str))]
     if config.ks:
@@ -324,8 +311,7 @@ def published_names(
     for its data, or of ``qa``."""
     used = used or [suites.get(name) for name in config.suite]
     if not used and data_format is not None:
-        usual = "retrieval" if config.qrels is not None else "qa"
-        used = [suites.get(DEFAULT_SUITES.get(data_format, usual))]
+        used = [default_suite(data_format, qrels=config.qrels is not None, usual="qa")]
     return {**suites.general_aliases(), **suites.aliases_of(used)}
 
 

@@ -1,0 +1,16 @@
+"""The suite for a format, when none is named."""
+
+from __future__ import annotations
+
+from ragassay.suites.suite import Suite, get
+
+DEFAULT_SUITES = {
+    "mtrag": "mtrag", "inspectorraget": "mtrag", "mlcube": "ragreport", "open_rag_eval": "trecrag",
+    "trec_rag": "trecrag", "trec_run": "retrieval", "beir": "retrieval",
+}  # fmt: skip
+"""By format. For all others: `retrieval` with qrels, else `rag`."""
+
+
+def default_suite(data_format: str, *, qrels: bool, usual: str = "rag") -> Suite:
+    """The suite for data; ``usual`` for a format that has none of its own."""
+    return get(DEFAULT_SUITES.get(data_format, "retrieval" if qrels else usual))
