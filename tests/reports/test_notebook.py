@@ -3,8 +3,10 @@
 import html
 import pickle
 import re
+import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import polars
@@ -236,5 +238,6 @@ def test_the_progress_shows_where_it_is_wanted(monkeypatch: pytest.MonkeyPatch, 
     counted: list[int] = []
     assert said(counted.append) == "" and counted == [3]
     assert said(True) == "scoring: 3 of 3 samples\n"
-    monkeypatch.setattr(prepared_run, "in_notebook", lambda: True)
+    kernel = SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=None))
+    monkeypatch.setitem(sys.modules, "IPython", kernel)
     assert said(None) == "scoring: 3 of 3 samples\n" and said(False) == ""

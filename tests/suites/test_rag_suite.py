@@ -85,6 +85,8 @@ def test_a_query_whose_references_decline_counts_as_unanswerable() -> None:
     assert note.counts == {"n": len(declining)}
     assert not any("that say only 'N/A'" in str(one) for one in result.summary.notes)  # said once
     assert result.summary.metrics["refusals_right"].n_scored == len(declining) + 1
+    planned = ragassay.plan(data).applicable
+    assert planned == {name: found.n_scored for name, found in result.summary.metrics.items()}
     # To decline is right there, and no reference is left that an answer would have to repeat.
     assert result.summary.metrics["token_f1.f"].n_scored == len(answers) + 2
     fine = [one is None for one in ragassay.diagnose(result).classes]
@@ -100,12 +102,13 @@ def test_what_the_offline_judge_is_not_known_to_answer_well_is_left_to_an_llm(mo
     monkeypatch.setattr("ragassay.transport.endpoints.http_chats.find_spec", lambda name: None)
     record = {key: GOLD[key] for key in ("id", "query", "answer", "references", "passages")}
     data = [{**record, "id": f"{at}", "query": f"Who wrote {at}?"} for at in range(10)]
-    runs = [ragassay.evaluate(data[:n]).summary for n in (1, 5, 10)]
+    data += [{"id": f"u{at}", "query": f"Who is {at}?"} for at in range(10)]  # ask nothing
+    runs = [ragassay.evaluate(data[:n]).summary for n in (1, 5, 10, 20)]
     notes = [n for run in runs for n in run.notes if n.kind == "metrics_need_llm"]
     note, calls = notes[0], [one.counts["calls"] for one in notes]
     names = "context_precision context_recall answer_relevance answer_correctness"
     assert " ".join(note.names) == names and 0 < note.counts["cost"] < 0.01
-    assert calls[0] >= 4 and calls[2] == 2 * calls[1] > calls[0]  # five are walked
+    assert 4 <= calls[0] < calls[1] < calls[2] == calls[3] and "judge='openai" in str(note)
     assert [*runs[0].metrics] == ["faithfulness", "token_f1.f", "citation_f1", "answered"]
     assert set(note.names) <= means(ragassay.evaluate([record], judge=Scripted(REPLIES))).keys()
 

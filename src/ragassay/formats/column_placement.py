@@ -16,12 +16,13 @@ from ragassay.base.sample import Sample
 from ragassay.formats import reading
 from ragassay.formats.format import Format
 from ragassay.formats.format_words import wrong
-from ragassay.formats.records.chosen_columns import ChosenColumns, Columns, canonical
+from ragassay.formats.records.chosen_columns import Columns, canonical
 from ragassay.formats.records.field_names import Fields, suggestions
 from ragassay.formats.records.field_values import folded_text
 from ragassay.formats.records.passages import IN_QUERIES, refuse_ids
 from ragassay.formats.records.sample_records import Mapper, MapperOptions, Notes, has_made_id
 from ragassay.formats.sources.json_files import MOST_PATHS, all_texts, text_paths, unread
+from ragassay.texts.document_names import CONVERSATION_KEYS
 
 _LOOKED_AT = 100
 """Records that are looked at."""
@@ -42,11 +43,6 @@ class Placement:
     placed: Mapping[str, str] = field(default_factory=dict)
     unplaced: tuple[str, ...] = ()
     suggested: Mapping[str, str] = field(default_factory=dict)
-
-    def without_field(self, columns: Columns) -> list[str]:
-        """The columns that hold no field when some are chosen."""
-        used = ChosenColumns(columns).used(self.unplaced)
-        return [text for text in self.unplaced if text not in used]
 
 
 def place(
@@ -70,7 +66,7 @@ def place(
     reader = reading.get(format) if format else reading.detect(file, options.get("encoding"))
     mapper = look(reader, file, options)
     columns = list(dict.fromkeys(key for row in mapper.rows for key in row))
-    used = set(mapper.placed.values()) | mapper.columns.used(columns)
+    used = {*mapper.placed.values(), *mapper.columns.used(columns), *CONVERSATION_KEYS}
     unplaced = [key for key in columns if key not in used]
     shown = tuple(path for key in unplaced for path in _paths(mapper.rows, key, used))
     return Placement(reader.name, mapper.placed, shown, suggestions(shown, mapper.placed))

@@ -98,6 +98,8 @@ def case_record(item: tuple[Any, frozenset[str] | None], line: int, mapper: Mapp
     turns = record.get("turns")
     turns = turns if isinstance(turns, list) else []
     answers = [turn for turn in turns if isinstance(turn, dict) and turn.get("role") == "assistant"]
+    if answers[1:]:
+        mapper.tell("earlier_answers", line, count=len(answers) - 1)
     last = answers[-1] if answers else {}
     passages = last.get("retrievalContext", last.get("retrieval_context"))
     if passages is not None:

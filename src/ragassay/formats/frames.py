@@ -108,7 +108,8 @@ def plain(value: Any, key: str) -> Any:
         return None
     if isinstance(value, _WRITTEN):
         return str(value)
-    found = _text_of(value)
+    message = _message(value)  # whose role says nothing: it is an answer or a query
+    found = message["content"] if message else _held(value)
     if found is not value:
         return plain(found, key)
     name = f"{type(value).__module__}.{type(value).__qualname__}"
@@ -135,12 +136,6 @@ def _held(value: Any) -> Any:
     unchanged."""
     message = _message(value)
     return message or _document(value) or _fields_of(value)
-
-
-def _text_of(value: Any) -> Any:
-    """As `_held`, but of a message alone its text: as an answer or a query it has no role."""
-    message = _message(value)
-    return message["content"] if message else _held(value)
 
 
 def _document(value: Any) -> dict[str, Any] | None:

@@ -114,8 +114,7 @@ class Suite:
             provider is named.
         notes: what a reader of the numbers should know.
         totals: figures of a whole run that the system publishes, by name.
-        elsewhere: a sentence on what else a published name stands for in the field, by that name.
-        outside: a sentence on what a name stands for outside the suite, by that name."""
+        elsewhere: a sentence on what else a published name stands for in the field."""
 
     name: str
     title: str
@@ -134,7 +133,6 @@ class Suite:
     headline: tuple[str, ...] = ()
     totals: Mapping[str, Total] = field(default_factory=lambda: MappingProxyType({}))
     elsewhere: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    outside: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def owned(self) -> frozenset[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, fields
 from itertools import product
 from pathlib import Path
@@ -21,7 +21,7 @@ from ragassay.golden.golden_folder import GoldenSet, check_output, is_golden
 from ragassay.judges.ledger.ledger_store import MEMORY, Ledger, look_into
 from ragassay.judges.ledger.system_answers import SystemAnswers
 from ragassay.targets.asking.ask_summary import Answers, note_lines
-from ragassay.targets.asking.system import questions_of, read, request_of
+from ragassay.targets.asking.system import ASKED, questions_of, read, request_of
 from ragassay.targets.asking.systems_run import SystemsRun
 from ragassay.targets.target import Target
 from ragassay.targets.target_factory import AskOptions, make_targets
@@ -108,12 +108,24 @@ def open_asking(
     targets = make_targets(target, chosen)
     files = {} if output is None else files_of(Path(output), [item.name for item in targets])
     data = formats.files_of(queries) if isinstance(queries, str | Path) else []
-    for file in files.values():
+    for name, file in files.items():
         check_output(file, *data)
+        _check_replaced(file, name)
     with ExitStack() as stack:
         if not isinstance(ledger, Ledger):
             ledger = stack.enter_context(Ledger(ledger or MEMORY))
         yield SystemsRun(asked, targets, chosen, ledger, files)
+
+
+def _check_replaced(file: Path, system: str) -> None:
+    """Refuses a file that holds anything but earlier answers of the system."""
+    with suppress(InputError, UsageError):
+        has_content = file.is_file() and file.stat().st_size
+        earlier = formats.read(file, notes=formats.Notes()) if has_content else ()
+        if all(item.system == system and ASKED in item.metadata for item in earlier):
+            return
+    holds = f"{file} holds other data than answers of the system {system!r}"
+    raise UsageError(f"{holds}. Choose another name, or move the file away.")
 
 
 @dataclass(frozen=True)

@@ -201,11 +201,7 @@ def _of_mapping(value: Mapping[str, Any]) -> SystemReply:
     if not isinstance(answer, str | list | Mapping | Answer | None):
         answer = reply_of(answer).answer.text
     if isinstance(answer, Answer):
-        parts = [
-            {"text": statement.text, "citations": list(statement.citations)}
-            for statement in answer.statements
-        ]
-        answer = {"text": answer.text, "statements": parts} if parts else answer.text
+        answer = formats.to_record(Sample(id="reply", answer=answer))["answer"]
     usage = value.get("usage")
     inner = usage if isinstance(usage, Mapping) else dict.fromkeys(_USAGE, usage)
     measured = {name: item for name, item in inner.items() if item is not None}

@@ -135,7 +135,9 @@ class Target(ABC):
     @cached_property
     def fingerprint(self) -> str:
         """16 digits that differ where the name or the identity does. Answers are kept under it."""
-        return _digits({**self.identity, "name": self.name})
+        options = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS
+        body = orjson.dumps({**self.identity, "name": self.name}, option=options)
+        return hashlib.sha256(body).hexdigest()[:16]
 
     @property
     def takes_passages(self) -> bool:
@@ -185,11 +187,6 @@ class CutReplyError(EndpointError):
 
     def __init__(self, detail: str) -> None:
         super().__init__(Reason.CONNECTION, detail, again=True)
-
-
-def _digits(values: Mapping[str, Any]) -> str:
-    body = orjson.dumps(values, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
-    return hashlib.sha256(body).hexdigest()[:16]
 
 
 def without_secrets(url: str) -> str:

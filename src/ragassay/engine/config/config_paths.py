@@ -13,6 +13,7 @@ from ragassay.base.errors import UsageError
 from ragassay.base.files import write_bytes
 from ragassay.engine.config.run_config import OWN, POOLED, RunConfig, options_of
 from ragassay.formats import Placement
+from ragassay.formats.records.chosen_columns import ChosenColumns
 from ragassay.formats.sources import opening
 from ragassay.models.weights.weight_files import is_path
 
@@ -120,7 +121,8 @@ def save_mapping(path: Path, config: RunConfig, placement: Placement) -> None:
     notes = [f"Found by their names: {', '.join(by_name)}"] if by_name else []
     if suggested := [name for name in placement.suggested if name not in config.columns]:
         notes.append(f"Suggested by their names, to be checked: {', '.join(suggested)}")
-    if unplaced := placement.without_field(columns):
+    used = ChosenColumns(columns).used(placement.unplaced)
+    if unplaced := [name for name in placement.unplaced if name not in used]:
         notes.append(f"Columns that are not a field: {', '.join(unplaced)}")
     head = "".join(f"# {' '.join(note.split())}.\n" for note in notes)
     write_bytes(path, (head + text).encode())

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ragassay import suites
-from ragassay.base.errors import InputError, OptionError, UsageError, did_you_mean, warn_user
+from ragassay.base.errors import InputError, OptionError, UsageError, did_you_mean
 from ragassay.base.sample import Sample
 from ragassay.engine.comparison.verdict_rules import shown_offline
 from ragassay.engine.config.run_config import RunConfig
@@ -135,10 +135,6 @@ def select_metrics(
     if wanted:
         local = published_names(config, data_format, used)
         names = suites.our_names(wanted, local)
-        if not used:
-            for other, said in suites.get("ragreport").outside.items():
-                if other in naming.split(config.metrics) and other not in local:
-                    warn_user(said)
         rag = suites.get("rag")
         if by_data := rag.otherwise.keys() & {*names} - suites.aliases_of(used).keys():
             aliases = fitted(rag).aliases

@@ -332,6 +332,7 @@ def shown(
             near = did_you_mean(word, alike[:1], at_least=0) or did_you_mean(word, metrics)
             run = f"'ragassay run -m {word}{how} computes it." if meant else ""
             near = f"{near} {run}".strip() or suites.advice_on(word)
+            near += f" Write {peer.ours}." if peer and peer.reversed else ""
             few = f"There are: {', '.join(metrics)}."
             there = few if len(metrics) <= _MOST else f"There are {len(metrics)}; {listed}."
             raise UsageError(f"{word!r} is not in {what}. {near} {there}")

@@ -17,7 +17,7 @@ from ragassay.engine.models.needed_models import model_options, weights_among
 from ragassay.engine.run.cost_estimate import WINDOW, CallPlan, Planner, Throughput
 from ragassay.engine.run.pooled_nuggets import bank_metric, pools_of
 from ragassay.engine.run.prepared_run import PreparedRun, Progress, job_of
-from ragassay.engine.run.scoring import batched, record_warnings
+from ragassay.engine.run.scoring import batched, by_reference, record_warnings
 from ragassay.engine.run.source import Data
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.metrics.core.judged import ModelMetric
@@ -148,6 +148,8 @@ def preview(
         lacks = {name: _lacking(metric, options, embedder) for name, metric in metrics.items()}
         without_model: Counter[str] = Counter()
         for window in batched(job.source.samples, WINDOW):
+            first += window[: LOOKED_AT - len(first)] if every_suite else ()
+            window = tuple(map(by_reference, window)) if job.understands else window
             for sample in window:
                 runs[sample.id, sample.system] += 1
                 systems[sample.system or "(none)"] += 1
@@ -170,9 +172,8 @@ def preview(
                         without_model.update([name] if needs_model else ())
                     else:
                         lacking.setdefault(name, Counter())[lack.detail] += 1
-                        if lacks_beside_failures(metric, sample) is None:
+                        if name not in unasked and lacks_beside_failures(metric, sample) is None:
                             beside_failures.setdefault(name, Counter())[lack.detail] += 1
-            first += window[: LOOKED_AT - len(first)] if every_suite else ()
             if planner is not None:
                 planner.add(window if walk is None else window[: max(0, walk - n)])
             n += len(window)

@@ -4,6 +4,7 @@ and its names are resolved), and to its result."""
 from __future__ import annotations
 
 import platform
+import random
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -77,7 +78,7 @@ Progress = Callable[[int], None]
 ADVISED = "openai:gpt-4o-mini"
 """The judge whose cost is named where a metric needs an LLM."""
 
-PLANNED = 5
+PLANNED = 30
 """Most samples that this cost is estimated from."""
 
 
@@ -122,10 +123,9 @@ def prepare(
             samples = [*map(by_reference, islice(open_source(looked, config).samples, LOOKED_AT))]
         # A system that failed is measured by what it would have been measured by.
         whole = [sample for sample in samples if not sample.failure]
-        found = None if whole else (Passage("lost"),)
-        samples = [
-            replace(s, answer=Answer(s.failure), passages=s.passages or found) if s.failure else s
-            for s in samples
+        samples = whole or [
+            replace(sample, answer=Answer(str(sample.failure)), passages=(Passage("lost"),))
+            for sample in samples
         ]
         for part, kind in (("passages", "no_passages"), ("answer", "no_answer")):
             lacking = whole and all(getattr(sample, part) is None for sample in whole)
@@ -143,7 +143,7 @@ def prepare(
             asking = config.model_copy(update={"judge": [ADVISED]})
             llm = open_session(asking, (), dry=True, environment={})
             with closing(llm), Planner(named, llm.judge) as planner:
-                planner.add(samples[:PLANNED])
+                planner.add(random.Random(0).sample(samples, min(len(samples), PLANNED)))
                 total = planner.plan(len(samples)).total
             cost = 0.0 if total.cost is None else total.cost.high
             facts: dict[str, float | str] = {"judge": ADVISED, "calls": round(total.calls.high)}
@@ -208,6 +208,11 @@ class PreparedRun:
     notes: tuple[Note, ...] = ()
 
     @property
+    def understands(self) -> bool:
+        """Whether references that decline are labels: other suites read them as published."""
+        return [suite.name for suite in self.selection.suites] == ["rag"]
+
+    @property
     def doing(self) -> Callable[[], str] | None:
         """Gives the state of the asking in words; ``None`` where asking takes no time."""
         return self.session.doing if self.session is not None and self.session.costs else None
@@ -258,7 +263,7 @@ class PreparedRun:
             if asker is not None and size is None:
                 asker.progress, progress = progress, None
             runs: list[Sample] = []
-            if [suite.name for suite in selection.suites] == ["rag"]:  # others read as published
+            if self.understands:
                 source.samples = map(collected.understood, source.samples)
             again = AllSamples(self.rereads)
             options = {"size": size, "models": models, "all_samples": again}
@@ -407,16 +412,11 @@ def evaluate(
     asks a system first."""
     job = job_of(data, suite, False, **options)
     job.source.title = name or job.source.title
-    is_wanted = in_notebook() if progress is None else progress
+    ipython = sys.modules.get("IPython")
+    in_notebook = hasattr(ipython and ipython.get_ipython(), "kernel")
+    is_wanted = in_notebook if progress is None else progress
     result = job.run(progress if callable(progress) else _lines(job) if is_wanted else None)
     return replace(result, called=name)
-
-
-def in_notebook() -> bool:
-    """Whether a notebook's kernel runs this."""
-    ipython = sys.modules.get("IPython")
-    shell = None if ipython is None else ipython.get_ipython()
-    return hasattr(shell, "kernel")
 
 
 def _lines(job: PreparedRun) -> Progress:

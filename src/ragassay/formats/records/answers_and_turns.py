@@ -88,7 +88,10 @@ def answerability(value: Any, field: str) -> Answerability | None:
         return next(iter(labels), None)
     if value is None or value == "" or value != value:
         return None
-    label = _LABELS.get(str(value).strip().casefold().replace(" ", "_"))
+    said = str(value).strip().casefold().replace(" ", "_")
+    if folded(field.rpartition(".")[2]) in NAMES["unanswerable"]:  # whose yes is our no
+        said = {"true": "false", "false": "true"}.get(said, said)
+    label = _LABELS.get(said)
     if label is None:
         labels_known = ", ".join(item.name for item in Answerability)
         raise wrong("no_label", field=field, value=kind(value), labels=labels_known)

@@ -109,9 +109,11 @@ def known_fields(
                 raise _ambiguous(field, [others[0], *beside], words)
             by_field[field], by_field[other] = others, beside
     values: Values = {}
-    if labels := by_field.pop("answerability", ()):  # files have both spellings
-        found = [record[key] for key in labels]
-        values["answerability"] = labels[0], found if len(found) > 1 else found[0]
+    if labels := by_field.pop("answerability", ()):  # files have several spellings
+        own = [key for key in labels if folded(key) not in NAMES["unanswerable"]] or labels
+        rest |= {key: record[key] for key in labels if key not in own}
+        found = [record[key] for key in own]
+        values["answerability"] = own[0], found if len(found) > 1 else found[0]
     for field, names in by_field.items():
         if names[1:]:
             names = [key for key in names if record[key] is not None] or names[:1]

@@ -21,6 +21,7 @@ from ragassay.base.printable import (
 from ragassay.base.score import Reason, Value, label_of
 from ragassay.engine.results.comparison_result import HINT as HINT, Comparison, Difference
 from ragassay.engine.results.summary import MetricSummary, Spending, Summary
+from ragassay.formats.format_words import BY_FLAGS
 
 NOTHING = "–"
 """Stands where there is no number."""
@@ -40,7 +41,7 @@ _SHORT = (
 def said(note: Note) -> str:
     """The sentence of a note."""
     # Runs of older versions hold notes without advice.
-    counts = {"advice": "", **note.counts, "names": note.names}
+    counts = {"advice": "", "judge": "openai:gpt-4o-mini", **note.counts, "names": note.names}
     return _Words().vformat(words()[note.kind], (), counts)
 
 
@@ -71,6 +72,8 @@ class _Words(string.Formatter):
             return either(n, *format_spec.split("/"))
         if format_spec == "said":
             return sentence(value) if value else ""
+        if format_spec.startswith("--"):
+            return f"{format_spec} {value}" if BY_FLAGS.get() else f"{format_spec[2:]}={value!r}"
         if format_spec == "%":
             return percent(value)
         if format_spec == "$":

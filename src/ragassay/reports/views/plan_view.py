@@ -34,9 +34,7 @@ def preview_report(preview: Preview) -> Report:
     if len(preview.systems) > 1 or "(none)" not in preview.systems:
         systems = ", ".join(f"{name} {count:,}" for name, count in preview.systems.items())
         blocks.append(lines([f"systems: {systems}"], "text"))
-    failures = (
-        f"{reason}: {wording.plural(count, 'sample')}" for reason, count in preview.failures.items()
-    )
+    failures = (f"{why}: {wording.plural(k, 'sample')}" for why, k in preview.failures.items())
     blocks.append(lines(failures, "text", "doubt"))
     parts = ([part, _share(count, n)] for part, count in preview.parts.items())
     blocks.append(table([Column("part of a sample", "name"), Column("samples")], parts))
@@ -57,7 +55,7 @@ def _metrics(preview: Preview) -> Iterator[Block]:
     the data, and the metrics that cannot be scored."""
     n, extra = preview.n_samples, preview.needs_extra
     scored = [name for name, of in preview.applicable.items() if of or extra.get(name)]
-    columns = [Column("metric", "name"), Column("can be scored"), Column("", "words")]
+    columns = [Column("metric", "name"), Column("scored at most"), Column("", "words")]
     rows = (
         [
             name,
@@ -75,13 +73,11 @@ def _metrics(preview: Preview) -> Iterator[Block]:
         columns = [Column("suite that the data suits", "name")]
         columns += map(Column, (f"samples{first}", "metrics"))
         fits = {name: fit for name, fit in preview.suites.items() if fit.n_samples}
-        yield table(
-            columns,
-            (
-                [name, _share(fit.n_samples, seen), f"{fit.n_applicable} of {fit.n_metrics}"]
-                for name, fit in fits.items()
-            ),
+        rows = (
+            [name, _share(fit.n_samples, seen), f"{fit.n_applicable} of {fit.n_metrics}"]
+            for name, fit in fits.items()
         )
+        yield table(columns, rows)
         if none := [name for name in preview.suites if name not in fits]:
             yield lines([f"no sample can be scored by: {', '.join(none)}"])
     unscored = (

@@ -144,7 +144,15 @@ def asked_report(summaries: Sequence[AskSummary]) -> Report:
     for (head, drop), cells in zip(_COLUMNS.items(), values, strict=True):
         is_empty = {*cells} <= {"0", "-"}
         columns.append(Column(head, drop=_EMPTY if is_empty else drop))
-    return Report("", (table(columns, rows), lines(lines_below(summaries), "text")))
+    from_ledger = (
+        f"{summary.system}: {summary.from_ledger:,} of {plural(summary.answered, 'answer')} "
+        f"{either(summary.from_ledger, 'is', 'are')} from the ledger; "
+        "--refresh asks the system again."
+        for summary in summaries
+        if summary.from_ledger
+    )
+    below = [*from_ledger, *failure_lines(summaries), *note_lines(summaries)]
+    return Report("", (table(columns, rows), lines(below, "text")))
 
 
 def failure_lines(summaries: Sequence[AskSummary]) -> Iterator[str]:
@@ -157,18 +165,6 @@ def failure_lines(summaries: Sequence[AskSummary]) -> Iterator[str]:
         if others := ways[MOST_WAYS:]:
             left, further = sum(of for _, of in others), plural(len(others), "further way")
             yield f"{summary.system}: {left:,} of {n:,} {kind}: in {further}."
-
-
-def lines_below(summaries: Sequence[AskSummary]) -> list[str]:
-    """What stands below the table: answers from the ledger, failures and notes."""
-    from_ledger = (
-        f"{summary.system}: {summary.from_ledger:,} of {plural(summary.answered, 'answer')} "
-        f"{either(summary.from_ledger, 'is', 'are')} from the ledger; "
-        "--refresh asks the system again."
-        for summary in summaries
-        if summary.from_ledger
-    )
-    return [*from_ledger, *failure_lines(summaries), *note_lines(summaries)]
 
 
 def note_lines(summaries: Sequence[AskSummary]) -> list[str]:

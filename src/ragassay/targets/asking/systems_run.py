@@ -18,7 +18,7 @@ import orjson
 from ragassay import __version__
 from ragassay.base.errors import UsageError
 from ragassay.base.files import atomic
-from ragassay.base.sample import Answer, Passage, Sample, Turn
+from ragassay.base.sample import Sample, Turn
 from ragassay.base.score import Reason
 from ragassay.formats import native
 from ragassay.judges.ledger.ledger_store import Ledger
@@ -86,9 +86,8 @@ class SystemsRun:
         self._asked: Future[None] | None = None
 
     def expected(self) -> list[Sample]:
-        """The queries as a system would answer them: with an answer and a passage."""
-        answer, passages = Answer("An answer."), (Passage("A passage."),)
-        return [replace(query, answer=answer, passages=passages) for query in self._queries]
+        """The queries without answers yet, as a system that failed would leave them."""
+        return [replace(query, failure=STOPPED) for query in self._queries]
 
     def __enter__(self) -> SystemsRun:
         self._asked = background_loop.run(self._ask_all())
