@@ -121,6 +121,8 @@ def hhem(folder: Path) -> None:
 def test_every_command_on_a_page_succeeds(page: Path, desk: Path, capsys) -> None:
     if page.name == "models.md":
         hhem(desk / "hhem")
+    elif page.name == "ask.md":
+        (desk / "answers.jsonl").unlink()  # it is made there
     for line in commands(page):
         if line.startswith("cat "):
             concatenated(line)

@@ -106,7 +106,7 @@ def test_an_answer_under_a_name_of_ones_own_in_a_trace_is_shown_with_its_path(
 def test_columns_that_are_named_are_not_among_those_without_a_field(capsys) -> None:
     records = [
         {"question": "Who?", "response": "I.", "context_0": LONG, "context_1": LONG, "note_1": "x"},
-        {"question": "What?", "response": "It.", "context_0": LONG, "context_1": None},
+        {"question": "W", "response": "I", "context_0": LONG, "context_1": None, "conversation": 1},
     ]
     write("a.jsonl", records)
     assert call(["validate", "a.jsonl", "--columns", "passages=context_*"]) == 0
@@ -158,7 +158,7 @@ def test_suites_that_the_data_suit_are_counted(capsys: pytest.CaptureFixture[str
 
 
 def test_what_only_an_llm_can_judge_is_not_counted(capsys: pytest.CaptureFixture[str]) -> None:
-    write("a.jsonl", [{"id": "1", "query": "Who?", "answer": "I."}])
+    write("a.jsonl", [{"id": "1", "query": "Who?", "answer": "I."}, {"id": "2", "failure": "x"}])
     for judge, n in (("offline", 0), ("http://127.0.0.1:9/v1#m", 1)):
         config = {"data": "a.jsonl", "metrics": "answer_relevance,answered", "judge": judge}
         Path("c.yaml").write_text(json.dumps(config))

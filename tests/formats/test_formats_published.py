@@ -57,14 +57,16 @@ def test_mtrag_files_with_nan_are_read(shared: Path) -> None:
     assert samples[0].given["RougeL_stemFalse"] == [1.0]
 
 
-def test_several_predictions_are_told(tmp_path: Path) -> None:
-    turn = {"speaker": "user", "text": "q"}
-    path = jsonl(
-        tmp_path, {"task_id": "1", "input": [turn], "predictions": [{"text": "a"}, {"text": "b"}]}
-    )
-    notes = Notes()
-    assert load(path, notes=notes)[0].answer == Answer("a")
-    assert "several predictions" in next(iter(notes))
+def test_answers_that_are_not_scored_are_counted(tmp_path: Path) -> None:
+    turn, said = {"speaker": "user", "text": "q"}, [{"text": text} for text in "ab"]
+    turns = [{"role": role, "content": "a"} for role in ("user", "assistant") * 3]
+    for record, fact in (
+        ({"task_id": "1", "input": [turn], "predictions": said}, "several predictions: 1"),
+        ({"scenario": "", "turns": turns}, "earlier answers of conversations: 2"),
+    ):
+        notes = Notes()
+        assert load(jsonl(tmp_path, record), notes=notes)[0].answer == Answer("a")
+        assert fact in next(iter(notes))
 
 
 def test_inspectorraget_gives_one_sample_an_evaluation(shared: Path) -> None:

@@ -229,6 +229,7 @@ READ: list[tuple[dict[str, Any], dict[str, Any]]] = [
         for name, value in (
             ("answerability", "UNANSWERABLE"), ("Answerability", ["UNANSWERABLE"]),
             ("answerability", "unanswerable"), ("answerable", False), ("is_answerable", "false"),
+            ("is_impossible", True),
         )
     ),
     *(({"answerability": value}, {"answerability": None}) for value in (None, "", [])),

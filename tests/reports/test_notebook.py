@@ -6,8 +6,8 @@ import re
 import sys
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import polars
 import pytest
@@ -238,6 +238,5 @@ def test_the_progress_shows_where_it_is_wanted(monkeypatch: pytest.MonkeyPatch, 
     counted: list[int] = []
     assert said(counted.append) == "" and counted == [3]
     assert said(True) == "scoring: 3 of 3 samples\n"
-    kernel = SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=None))
-    monkeypatch.setitem(sys.modules, "IPython", kernel)
+    monkeypatch.setitem(sys.modules, "IPython", Mock())
     assert said(None) == "scoring: 3 of 3 samples\n" and said(False) == ""

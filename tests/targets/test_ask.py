@@ -241,13 +241,6 @@ def test_bad_requests_are_refused(queries: Any, options: dict[str, Any], said: s
         ask(queries, lambda query: {"answer": query, "passages": {"p": "text"}}, **options)
 
 
-def test_two_systems_never_share_a_file(desk: Path) -> None:
-    systems = {"a b": lambda query: "one", "A/b": lambda query: "two"}
-    with pytest.raises(UsageError, match=r"'a b' and 'A/b' would share the file out-A-b\.jsonl"):
-        ask(QUERIES, systems, output="out.jsonl")
-    assert not list(desk.glob("out*"))
-
-
 def test_one_system_under_two_names_keeps_two_answers() -> None:
     """How far a system differs by itself would be none, after a restart."""
     with SystemServer(lambda number, sent: {"answer": f"the {number}th"}) as server:
@@ -311,6 +304,14 @@ def test_each_system_has_a_file_whose_name_ends_alike(name: str) -> None:
     ]  # fmt: skip
     for path, said in zip(asked.files.values(), ("WHO?", "who?"), strict=True):
         assert [one.answer_text for one in load(path)] == [said]
+    with pytest.raises(UsageError, match=r"'a b' and 'A/b' would share the file x-A-b"):
+        ask("q.jsonl", {"a b": str.upper, "A/b": str.lower}, output=name)
+    path = asked.files["one"]
+    ask("q.jsonl", {"one": str.title}, output=path)  # replaces its own
+    for content, name in ((path.read_bytes(), "two"), (b"notes", "one"), (b'{"query": 1}', "one")):
+        path.write_bytes(content)
+        with pytest.raises(UsageError, match=f"other data than answers of the system '{name}'"):
+            ask("q.jsonl", {name: str.lower}, output=path)
 
 
 def summary(system: str, cost: float) -> AskSummary:

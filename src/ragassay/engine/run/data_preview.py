@@ -149,7 +149,8 @@ def preview(
         without_model: Counter[str] = Counter()
         for window in batched(job.source.samples, WINDOW):
             first += window[: LOOKED_AT - len(first)] if every_suite else ()
-            window = tuple(map(by_reference, window)) if job.understands else window
+            if [suite.name for suite in job.selection.suites] == ["rag"]:
+                window = tuple(map(by_reference, window))
             for sample in window:
                 runs[sample.id, sample.system] += 1
                 systems[sample.system or "(none)"] += 1

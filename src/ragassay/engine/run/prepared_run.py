@@ -208,11 +208,6 @@ class PreparedRun:
     notes: tuple[Note, ...] = ()
 
     @property
-    def understands(self) -> bool:
-        """Whether references that decline are labels: other suites read them as published."""
-        return [suite.name for suite in self.selection.suites] == ["rag"]
-
-    @property
     def doing(self) -> Callable[[], str] | None:
         """Gives the state of the asking in words; ``None`` where asking takes no time."""
         return self.session.doing if self.session is not None and self.session.costs else None
@@ -263,7 +258,7 @@ class PreparedRun:
             if asker is not None and size is None:
                 asker.progress, progress = progress, None
             runs: list[Sample] = []
-            if self.understands:
+            if [suite.name for suite in selection.suites] == ["rag"]:  # others read as published
                 source.samples = map(collected.understood, source.samples)
             again = AllSamples(self.rereads)
             options = {"size": size, "models": models, "all_samples": again}

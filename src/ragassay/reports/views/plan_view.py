@@ -55,7 +55,7 @@ def _metrics(preview: Preview) -> Iterator[Block]:
     the data, and the metrics that cannot be scored."""
     n, extra = preview.n_samples, preview.needs_extra
     scored = [name for name, of in preview.applicable.items() if of or extra.get(name)]
-    columns = [Column("metric", "name"), Column("scored at most"), Column("", "words")]
+    columns = [Column("metric", "name"), Column("may be scored"), Column("", "words")]
     rows = (
         [
             name,
