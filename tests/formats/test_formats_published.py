@@ -64,9 +64,8 @@ def test_answers_that_are_not_scored_are_counted(tmp_path: Path) -> None:
         ({"task_id": "1", "input": [turn], "predictions": said}, "several predictions: 1"),
         ({"scenario": "", "turns": turns}, "earlier answers of conversations: 2"),
     ):
-        notes = Notes()
-        assert load(jsonl(tmp_path, record), notes=notes)[0].answer == Answer("a")
-        assert fact in next(iter(notes))
+        (sample,) = load(jsonl(tmp_path, record), notes=(notes := Notes()))
+        assert sample.answer == Answer("a") and fact in next(iter(notes))
 
 
 def test_inspectorraget_gives_one_sample_an_evaluation(shared: Path) -> None:

@@ -3,7 +3,6 @@
 import html
 import pickle
 import re
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -238,5 +237,5 @@ def test_the_progress_shows_where_it_is_wanted(monkeypatch: pytest.MonkeyPatch, 
     counted: list[int] = []
     assert said(counted.append) == "" and counted == [3]
     assert said(True) == "scoring: 3 of 3 samples\n"
-    monkeypatch.setitem(sys.modules, "IPython", Mock())
+    monkeypatch.setitem(prepared_run.sys.modules, "IPython", Mock())
     assert said(None) == "scoring: 3 of 3 samples\n" and said(False) == ""

@@ -306,8 +306,7 @@ def test_each_system_has_a_file_whose_name_ends_alike(name: str) -> None:
         assert [one.answer_text for one in load(path)] == [said]
     with pytest.raises(UsageError, match=r"'a b' and 'A/b' would share the file x-A-b"):
         ask("q.jsonl", {"a b": str.upper, "A/b": str.lower}, output=name)
-    path = asked.files["one"]
-    ask("q.jsonl", {"one": str.title}, output=path)  # replaces its own
+    ask("q.jsonl", {"one": str.title}, output=(path := asked.files["one"]))  # replaces its own
     for content, name in ((path.read_bytes(), "two"), (b"notes", "one"), (b'{"query": 1}', "one")):
         path.write_bytes(content)
         with pytest.raises(UsageError, match=f"other data than answers of the system '{name}'"):
