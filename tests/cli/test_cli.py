@@ -70,8 +70,7 @@ def test_compare_prints_the_published_fields(data: Path, tmp_path: Path, capsys)
         assert run("compare", tmp_path / "new", tmp_path / "old", "-o", page) == 0
         assert page.stat().st_size > 300
     out = capsys.readouterr().out
-    for word in ("new", "old", "difference", "verdict"):
-        assert word in out
+    assert all(word in out for word in ("new", "old", "difference", "verdict"))
 
 
 def test_one_comparison_of_nothing_among_several_is_incomplete(tmp_path: Path, capsys) -> None:
@@ -82,8 +81,9 @@ def test_one_comparison_of_nothing_among_several_is_incomplete(tmp_path: Path, c
         assert run("run", path, "-m", "em", "-o", tmp_path / name) == (0 if references else 3)
     runs = [tmp_path / name for name in ("one", "other", "old")]
     junit = tmp_path / "junit.xml"
-    assert run("compare", *runs, "--force", "--junit", junit) == 3
-    assert 'errors="1"' in junit.read_text()
+    for words in (runs, (tmp_path, "--baseline", "old")):  # the folder of the runs
+        assert run("compare", *words, "--force", "--junit", junit) == 3
+        assert 'errors="1"' in junit.read_text()
     assert run("compare", runs[0], runs[2], "--junit", junit) == 0
     assert 'errors="0"' in junit.read_text()
 
@@ -119,7 +119,10 @@ def test_files_of_answers_are_compared_like_their_runs(tmp_path: Path, monkeypat
     assert "for files of answers" in complaint(capsys, "compare", "new", "old", "--suite", "qa")
     assert "Did you mean 'old.jsonl'" in complaint(capsys, "compare", "new.jsonl", "od.jsonl")
     Path("a.csv").write_text("query,answer\nWo?,Köln", encoding="cp1252")
-    assert run("compare", "a.csv", "a.csv", "-m", "answer_words", "--encoding", "cp1252") == 0
+    Path("b.csv").write_text("query,answer\nWo?,\nWer?,Ich")
+    both = ("compare", "a.csv", "b.csv", "-m", "answer_words", "--ledger", "l.sqlite")
+    assert run(*both, "--encoding", "cp1252") == 3
+    assert "note: b.csv: 1 of 2 samples" in capsys.readouterr().err  # which file a note is about
 
 
 def test_a_folder_an_export_is_compared_and_its_files_alone_are_not(
@@ -172,9 +175,8 @@ def test_compare_takes_several_runs_and_several_systems(tmp_path: Path, capsys) 
     assert sorted(path.name for path in tmp_path.glob("*.md")) == ["c-1.md", "c-2.md"]
     found = json.loads(capsys.readouterr().out)["comparisons"]
     assert [(c["a"], c["b"]) for c in found] == [("two", "one"), ("three", "one")]
-    assert "No system is called 'four'" in complaint(
-        capsys, "compare", tmp_path / "mixed", "--baseline", "four"
-    )
+    words = ("compare", tmp_path / "mixed", "--baseline", "four")
+    assert "'four'. There are: one, two, three" in complaint(capsys, *words)
     path.write_text("".join(json.dumps({**row, "system": "one"}) + "\n" for row in rows[:8]))
     assert "--columns system=COLUMN" in complaint(capsys, "compare", path)
 
@@ -298,7 +300,7 @@ def test_long_work_is_told_in_lines_where_there_is_no_terminal(monkeypatch, caps
     monkeypatch.setattr(show, "EVERY_S", 0.01)
     with progress_bar("scoring", lambda: 30, lambda: "3 of 30 asked"):
         time.sleep(0.3)
-    assert "note: 3 of 30 asked\n" in capsys.readouterr().err
+    assert "note: scoring: 3 of 30 asked\n" in capsys.readouterr().err
 
 
 def test_the_means_of_a_pipeline_say_of_how_many_and_are_a_dash_for_none() -> None:

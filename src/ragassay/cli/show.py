@@ -111,7 +111,7 @@ def progress_bar(
             bar.add_task(label, total=total(), rate=0.0)
             bar.start()
         elif doing is not None:
-            threading.Thread(target=_tell, args=(out, doing, ended), daemon=True).start()
+            threading.Thread(target=_tell, args=(out, label, doing, ended), daemon=True).start()
 
     def advance(n: int) -> None:
         check()
@@ -127,9 +127,9 @@ def progress_bar(
             bar.stop()
 
 
-def _tell(out: Console, doing: Callable[[], str], ended: threading.Event) -> None:
+def _tell(out: Console, label: str, doing: Callable[[], str], ended: threading.Event) -> None:
     while not ended.wait(EVERY_S):
-        out.print(f"note: {doing()}", markup=False)
+        out.print(f"note: {label}: {doing()}", markup=False)
 
 
 def _rich_bar(out: Console, doing: Callable[[], str] | None) -> Any:

@@ -59,8 +59,7 @@ def run(given: Given) -> int:
     if every:
         del given.run_options["metrics"]
     chosen = configured(given.data, given.config, given.run_options, given.more)
-    judges = judges_of(chosen, given) if chosen.judge else None
-    job = prepare(chosen, judge=judges, dry=given.dry_run)
+    job = prepare(chosen, judge=judges_of(chosen, given), dry=given.dry_run)
     if given.dry_run:
         _preview(job, as_json=given.json)
         return show.OK
@@ -126,7 +125,6 @@ def validate(given: Given) -> int:
     from ragassay.engine.run.prepared_run import prepare
 
     chosen = configured(given.data, given.config, given.run_options, given.more)
-    judges = judges_of(chosen, given) if chosen.judge else None
     if chosen.data is None:
         raise UsageError("No data is named. Give a file, or a configuration with 'data'.")
     as_read = ("format", "columns", "encoding", "sheet", "separator", "single_chunk")
@@ -136,7 +134,7 @@ def validate(given: Given) -> int:
         saved(file, chosen, placement)
         show.warn([f"{file} is written. Check it, then: ragassay run -c {file}"])
     scorable = _preview(
-        prepare(chosen, judge=judges, dry=True),
+        prepare(chosen, judge=judges_of(chosen, given), dry=True),
         as_json=given.json,
         every_suite=not (chosen.suite or chosen.metrics),
         placement=placement,

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragassay.base.errors import UsageError
-from ragassay.base.note import joined
-from ragassay.base.printable import plural
+from ragassay.base.printable import grouped, plural
 from ragassay.cli import show
 from ragassay.cli.command import Given, command, configured, listed
 from ragassay.cli.runs.run import judges_of
@@ -106,9 +105,6 @@ def diagnose(given: Given) -> None:
         show.report(diagnosis_report(found) if given.old is None else moved_report(found))
 
 
-SHOWN = 10
-
-
 @command("rescore")
 def rescore(given: Given) -> int:
     """Compute every score of a run again from its stored verdicts, and compare. Asks no judge.
@@ -145,17 +141,18 @@ def rescore(given: Given) -> int:
     return show.INCOMPLETE if rescored.different else show.OK
 
 
+SHOWN = 10
 _OF_DATA = ("columns", "format", "passages_from", "encoding", "sheet", "separator", "single_chunk")
 
 
-@command("compare", names=("suite", *_OF_DATA, "references", "judge", "budget"))
+@command("compare", names=("suite", *_OF_DATA, "references", "judge", "ledger", "budget"))
 def compare(given: Given) -> int:
     """Compare run folders or files of answers, query by query: NEW first, OLD (the baseline) last.
 
     Prints both means of each metric, their difference and a verdict; then whether more answers are
     right, which failures moved, and what got better and worse. --full adds all other metrics,
     intervals, p-values and the method. With more than two runs, each is compared with the last. A
-    folder or file with several systems compares those.
+    file with several systems, or a folder of their runs, compares those.
 
     Files and folders of exports are evaluated first, as 'ragassay run' does; nothing is kept.
 
@@ -172,6 +169,15 @@ def compare(given: Given) -> int:
     ragassay compare runs/new runs/old --where type=short
     ```
     """
+    notes: list[str] = []
+    try:
+        return _compare(given, notes)
+    finally:
+        show.warn(notes)
+
+
+def _compare(given: Given, notes: list[str]) -> int:
+    """Compares the runs; ``notes`` takes sentences about the files, which are shown last."""
     from ragassay.engine.comparison.compare_runs import compare as carry_out
     from ragassay.engine.comparison.gates import with_not_worse
     from ragassay.engine.diagnosis.moved_classes import with_change
@@ -181,44 +187,32 @@ def compare(given: Given) -> int:
 
     if given.output is not None:
         check_comparison(given.output)
-    comparisons = [
-        carry_out(
-            new,
-            old,
-            fail_if_drop=given.fail_if_drop or (),
-            **given.of("metrics", "primary", "n_resamples", "seed", "level", "correction"),
-            **given.of("trust_offline", "unpaired", "force"),
-        )
-        for new, old in _pairs(given)
-    ]
+    names = ("trust_offline", "unpaired", "force", "n_resamples", "seed", "level", "correction")
+    options = given.of("metrics", "primary", *names) | {"fail_if_drop": given.fail_if_drop or ()}
+    comparisons = [carry_out(*pair, **options) for pair in _pairs(given, notes)]
+    steps = [with_change, with_not_worse] if given.fail_if_worse else [with_change]
     # Who names metrics gates these alone.
-    if given.fail_if_worse and (given.metrics or given.primary):
-        comparisons = [*map(with_not_worse, comparisons)]
-    comparisons = [*map(with_change, comparisons)]
-    if given.fail_if_worse and not (given.metrics or given.primary):
-        comparisons = [*map(with_not_worse, comparisons)]
+    for step in reversed(steps) if given.metrics or given.primary else steps:
+        comparisons = [*map(step, comparisons)]
+    gates = [gate for comparison in comparisons for gate in comparison.gates]
     if given.json:
         show.json({"comparisons": [comparison.to_json() for comparison in comparisons]})
-        for comparison in comparisons:
-            show.warn(comparison.warnings)
+        notes += (text for comparison in comparisons for text in comparison.warnings)
+        notes += (gate.sentence for gate in gates if not gate.passed)
     else:
         for comparison in comparisons:
             show.report(comparison_report(comparison, full=given.full))
     written: list[str] = []
-    for at, comparison in enumerate(comparisons, start=1):
-        if (target := given.output) is not None:
-            if len(comparisons) > 1:
-                target = target.with_stem(f"{target.stem}-{at}")
-            with show.status("writing the comparison"):
-                write_comparison(comparison, target, given.title)
-            written.append(f"comparison: {target}")
+    for at, comparison in enumerate(comparisons if given.output else (), start=1):
+        number = f"-{at}" * (len(comparisons) > 1)
+        target = given.output.with_stem(f"{given.output.stem}{number}")
+        with show.status("writing the comparison"):
+            write_comparison(comparison, target, given.title)
+        written.append(f"comparison: {target}")
     if given.junit is not None:
         ci_reports.write_junit_of_comparisons(comparisons, given.junit)
         written.append(f"junit: {given.junit}")
-    gates = [gate for comparison in comparisons for gate in comparison.gates]
-    if given.json:
-        show.warn([gate.sentence for gate in gates if not gate.passed])
-    else:
+    if not given.json:
         show.lines(*written)
         show.gates(gates)
     if given.github:
@@ -227,13 +221,17 @@ def compare(given: Given) -> int:
     return show.exit_code(gates, lacking=not all(found.decidable for found in comparisons))
 
 
-def _pairs(given: Given) -> list[tuple[Result, Result]]:
+def _pairs(given: Given, notes: list[str]) -> list[tuple[Result, Result]]:
     """The runs to compare, each with the baseline."""
     from ragassay import formats
     from ragassay.engine.comparison.derived_runs import by_system, subset_of
     from ragassay.engine.results import open_run
+    from ragassay.engine.results.folders.run_folder import RUN
 
     runs, baseline = given.runs, given.baseline
+    if len(runs) == 1 and not (runs[0] / RUN).exists():
+        # The runs of several systems, as 'ragassay ask --save' keeps them.
+        runs = sorted(path.parent for path in runs[0].glob(f"*/{RUN}")) or runs
     files = [run for run in runs if run.is_file()]
     data = [*files, *(run for run in runs if run.is_dir() and formats.files_of(run) != [run])]
     if given.run_options and not data:
@@ -246,30 +244,34 @@ def _pairs(given: Given) -> list[tuple[Result, Result]]:
         )
     folders = {run: open_run(run) for run in runs if run not in data}
     results = [folders[run] if run in folders else _evaluated(run, given) for run in runs]
-    notes = [note for each in results if each.folder is None for note in each.summary.notes]
-    # What a judge would cost is said once, for all files.
-    costs: list[Any] = [note.counts for note in notes if note.kind == "metrics_need_llm"]
-    total = {name: sum(counts[name] for counts in costs) for name in ("n", "calls", "cost")}
-    notes = [
-        replace(note, counts={**note.counts, **total}) if note.counts in costs else note
-        for note in notes
+    of_files = [
+        (note, run)
+        for run, result in zip(runs, results, strict=True)
+        if result.folder is None
+        for note in result.summary.notes
     ]
-    show.warn(map(str, joined(notes)))
-    if len(results) == 1:
-        results = by_system(results[0])
+    # What a judge would cost is said once, for all files.
+    costs: list[Any] = [note.counts for note, _ in of_files if note.kind == "metrics_need_llm"]
+    total = {name: sum(counts[name] for counts in costs) for name in ("n", "calls", "cost")}
+    by_text = grouped(
+        (str(replace(note, counts={**note.counts, **total}) if note.counts in costs else note), run)
+        for note, run in of_files
+    )
+    notes += (
+        text if len(of) == len(runs) else f"{', '.join(map(str, of))}: {text}"
+        for text, of in by_text.items()
+    )
+    if len(given.runs) == 1:
+        results = results if len(results) > 1 else by_system(results[0])
         if len(results) < 2:
             column = " Or name the column of the system: --columns system=COLUMN." * (not folders)
             way = "Name two runs: ragassay compare NEW OLD."
             raise UsageError(f"{runs[0]} holds one system only. {way}{column}")
+    if baseline is not None:
         names = [result.name for result in results]
-        if baseline is not None and baseline not in names:
-            raise UsageError(f"No system is called {baseline!r}. There are: {', '.join(names)}.")
-        if baseline is not None:
-            results.append(results.pop(names.index(baseline)))
-    elif baseline is not None:
-        raise UsageError(
-            "--baseline is for one run with several systems. Otherwise name the baseline last."
-        )
+        if baseline not in names:
+            raise UsageError(f"No run is called {baseline!r}. There are: {', '.join(names)}.")
+        results.append(results.pop(names.index(baseline)))
     results = [subset_of(result, given.where or ()) for result in results]
     return [(result, results[-1]) for result in results[:-1]]
 
@@ -283,6 +285,6 @@ def _evaluated(file: Path, given: Given) -> Result:
         metrics = listed("--primary", given.primary)
     options = {**given.run_options, **({"metrics": metrics} if metrics else {})}
     config = configured(file, None, options)
-    job = prepare(config, judge=judges_of(config, given) if config.judge else None)
+    job = prepare(config, judge=judges_of(config, given))
     with progress_bar(f"scoring {file.name}", job.source.count, job.doing) as progress:
         return job.run(progress)
