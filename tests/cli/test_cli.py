@@ -120,8 +120,8 @@ def test_files_of_answers_are_compared_like_their_runs(tmp_path: Path, monkeypat
     assert "Did you mean 'old.jsonl'" in complaint(capsys, "compare", "new.jsonl", "od.jsonl")
     Path("a.csv").write_text("query,answer\nWo?,Köln", encoding="cp1252")
     Path("b.csv").write_text("query,answer\nWo?,\nWer?,Ich")
-    both = ("compare", "a.csv", "b.csv", "-m", "answer_words", "--ledger", "l.sqlite")
-    assert run(*both, "--encoding", "cp1252") == 3
+    words = "compare a.csv b.csv -m answer_words --encoding cp1252 --ledger l.sqlite"
+    assert run(*shlex.split(words)) == 3
     assert "note: b.csv: 1 of 2 samples" in capsys.readouterr().err  # which file a note is about
 
 
@@ -194,8 +194,8 @@ def test_metrics_lists_all_and_explains_one(capsys) -> None:
     assert run("metrics", "--json") == 0
     listed = json.loads(capsys.readouterr().out)
     assert {"nDCG", "em", "rougeL"} <= {entry["name"] for entry in listed}
-    for key in ("suites", "kind", "needs", "uses", "range", "higher_is_better", "source"):
-        assert all(key in entry for entry in listed)
+    keys = {"suites", "kind", "needs", "uses", "range", "higher_is_better", "source"}
+    assert all(keys <= entry.keys() for entry in listed)
     for suite in ((), ("--suite", "chunks")):
         assert run("metrics", "--family", "chunks", *suite, "--json") == 0
         assert {one["family"] for one in json.loads(capsys.readouterr().out)} == {"chunks"}
@@ -314,9 +314,8 @@ def test_commands_that_are_printed_can_be_copied_whatever_the_names(tmp_path: Pa
     ragassay.evaluate(records, ["answer_words"], save=tmp_path / "run")
     said = complaint(capsys, "explain", tmp_path / "run", "q")
     flags = said.partition("id 'q': ")[2].partition(". Say")[0]
-    assert [shlex.split(one) for one in flags.split("; ")] == [
-        ["--system", "it's $1", "--repeat", "0"], ["--system", "b c", "--repeat", "0"],
-    ]  # fmt: skip
+    wanted = [["--system", name, "--repeat", "0"] for name in ("it's $1", "b c")]
+    assert [shlex.split(one) for one in flags.split("; ")] == wanted
 
     data = tmp_path / "in.csv"
     data.write_text("query,Ground Truth,ground truth\nq,a,b\n")
@@ -328,9 +327,8 @@ def test_commands_that_are_printed_can_be_copied_whatever_the_names(tmp_path: Pa
 def test_the_bundled_data_is_copied_and_never_written_over(tmp_path: Path, capsys) -> None:
     folder = tmp_path / "town"
     assert run("demo", "--data", folder) == 0
-    assert {path.name for path in folder.iterdir()} == {
-        "documents", "queries.jsonl", "keyword.jsonl", "hybrid.jsonl",
-    }  # fmt: skip
+    names = {"documents", "queries.jsonl", "keyword.jsonl", "hybrid.jsonl"}
+    assert {path.name for path in folder.iterdir()} == names
     assert run("demo", "--data", folder) == 0
     (folder / "queries.jsonl").write_text("mine")
     assert run("demo", "--data", folder) == 2

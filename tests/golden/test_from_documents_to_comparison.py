@@ -67,7 +67,7 @@ def test_the_commands_of_the_page_lead_from_documents_to_a_comparison(desk: Path
             assert n <= int(said[1]), "other faults count, too"
     assert {one.status for one in GoldenSet.open(desk / "set").items} == {"accepted"}
     told = " ".join(capsys.readouterr().out.split())
-    assert "Better on SpanHit@1." in told
+    assert re.search(r"SpanHit@1 ↑ [-+.\d ]+ better", told)
     before = {name: recall(f"runs/{name}") for name in ("hybrid", "keyword")}
 
     for path in (desk / "data" / "documents").glob("*.md"):
@@ -78,5 +78,5 @@ def test_the_commands_of_the_page_lead_from_documents_to_a_comparison(desk: Path
     for line in second:
         assert call(shlex.split(line)[1:]) == 0, f"{line}\n{capsys.readouterr().err}"
     told = " ".join(capsys.readouterr().out.split())
-    assert "Better on SpanHit@1." in told.partition("hybrid-again (new)")[2]
+    assert re.search(r"SpanHit@1 ↑ [-+.\d ]+ better", told.partition("hybrid-again (new)")[2])
     assert {name: recall(f"runs/{name}-again") for name in before} == pytest.approx(before)

@@ -188,8 +188,7 @@ def test_scores_are_a_sequence(saved: bool, tmp_path: Path) -> None:
     scores = ragassay.evaluate(data, ["em", "token_f1.f"], save=save).scores
     every = list(scores)
     assert len(scores) == len(every) == 6 and list(scores) == every
-    for place in (0, 3, -1, -6):
-        assert scores[place] == every[place]
+    assert all(scores[place] == every[place] for place in (0, 3, -1, -6))
     for cut in (slice(1, 4), slice(None, None, 2), slice(-2, None), slice(4, 1), slice(5, 1, -2)):
         assert scores[cut] == every[cut]
     for place in (6, -7):

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +22,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Reports of 1,400 queries, a comparison of 300, and of hostile data."""
     base = tmp_path_factory.mktemp("reports")
     pages.write_report(example(1_400, system="hybrid", lift=0.06, seed=1), base / "run.html")
-    pages.write_comparison(*pair(300), base / "comparison.html")
+    pages.write_comparison(pair(300)[0], base / "comparison.html")
     bad = hostile()
     pages.write_report(bad, base / "hostile.html")
-    pages.write_comparison(comparison(bad, bad), bad, bad, base / "hostile-comparison.html")
+    hostile_pair = replace(comparison(bad, bad), runs=(bad, bad))
+    pages.write_comparison(hostile_pair, base / "hostile-comparison.html")
     pages.write_report(example(12), base / "small.html")
     return base
 
@@ -102,7 +104,7 @@ def numbers(page: Any, column: int) -> list[float]:
 def test_a_long_list_is_paged_searched_and_filtered(visit: Any) -> None:
     page = visit("run.html")
     assert page.locator("#count").inner_text() == "1,400 samples" and len(first_column(page)) == 50
-    assert page.locator("#page").inner_text() == "Page 1 of 28"
+    assert page.locator("#page").inner_text() == "Page 1 of 28, rows 1 to 50 of 1400"
     page.click("#next")
     assert first_column(page)[0] == "q0146"
     page.fill("#search", "number 1321")
@@ -280,7 +282,7 @@ def faulty(folder: Path) -> Path:
     metrics = ["contains_answer", "token_f1.f", "RR", "faithfulness", "citation.f1"]
     a, b = evaluate(new, metrics), evaluate(old, metrics)
     pages.write_report(a, folder / "faulty.html")
-    pages.write_comparison(compare(a, b), a, b, folder / "faulty-comparison.html")
+    pages.write_comparison(compare(a, b), folder / "faulty-comparison.html")
     return folder
 
 
@@ -308,6 +310,9 @@ def test_the_panel_of_a_comparison_filters_by_class_and_run(visit: Any, faulty: 
     row.locator("a[data-filter]").click()
     page.locator("#count", has_text="1 of 3 queries").wait_for()
     assert "new Not retrieved" in page.locator("#queries tbody tr").first.inner_text()
+    for kind, n in (("right", 0), ("wrong", 1)):
+        page.select_option("#filter", f"became {kind}")
+        page.locator("#count", has_text=f"{n} of 3 queries").wait_for()
 
 
 def test_the_answer_stands_once_with_its_support_and_its_citations_as_links(visit, faulty) -> None:
@@ -362,7 +367,7 @@ def test_a_row_has_an_address_that_survives_a_reload(visit: Any) -> None:
     assert "#" not in page.url
     page.goto(f"{page.url.partition('?')[0]}?text=no+such+text#sample=q1321")
     page.locator("tr.opened").wait_for()
-    assert page.locator("#page").inner_text() == "Page 28 of 28"
+    assert page.locator("#page").inner_text().startswith("Page 28 of 28, rows 1351 to")
 
 
 def test_ids_are_sorted_as_people_order_them(visit: Any, faulty: Path) -> None:

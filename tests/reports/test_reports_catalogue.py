@@ -75,8 +75,7 @@ def test_a_pipe_gets_no_padding_and_only_what_it_can_encode(encoding: str, monke
 def test_the_list_of_a_suite_tells_what_to_know_about_its_numbers(suite: str, capsys) -> None:
     assert call(["metrics", "--suite", suite]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    for note in suites.get(suite).notes:
-        assert " ".join(note.split()) in said
+    assert all(" ".join(note.split()) in said for note in suites.get(suite).notes)
 
 
 def test_the_documentation_holds_the_metrics_as_they_are(request: pytest.FixtureRequest) -> None:

@@ -22,17 +22,7 @@ from ragassay.reports.html import pages, query_browser
 from ragassay.reports.html.query_browser import LONG, MARK, TextPool, packed, script_json
 from ragassay.reports.text import wording
 from ragassay.reports.views import comparison_view
-from reports_examples import (
-    HOSTILE,
-    Kind,
-    comparison,
-    example,
-    hostile,
-    outcomes,
-    pair,
-    result,
-    samples,
-)
+from reports_examples import HOSTILE, Kind, comparison, example, hostile, pair, result, samples
 from unpacked_pages import held, unpacked
 
 ASSETS = pages.ASSETS
@@ -68,7 +58,8 @@ def report(found: Result, folder: Path, title: str | None = None) -> str:
 
 
 def compared(parts: Any, folder: Path, title: str | None = None) -> str:
-    pages.write_comparison(*parts, folder / "comparison.html", title)
+    found, *runs = parts
+    pages.write_comparison(replace(found, runs=tuple(runs)), folder / "comparison.html", title)
     return (folder / "comparison.html").read_text(encoding="utf-8")
 
 
@@ -268,7 +259,7 @@ def test_only_the_first_rows_are_listed_and_the_report_says_so(tmp_path: Path, m
 def test_long_texts_are_clipped_to_the_budget_and_say_so(tmp_path: Path, monkeypatch) -> None:
     found = samples(200)
     long = [replace(s, passages=(replace(s.passages[0], text="x" * 50_000),)) for s in found]  # type: ignore[index]
-    big = result(long, outcomes(long))
+    big = result(long)
     whole = len(report(big, tmp_path))
     monkeypatch.setattr(query_browser, "TEXT_BUDGET", 400_000)
     text = report(big, tmp_path)
@@ -280,7 +271,7 @@ def test_long_texts_are_clipped_to_the_budget_and_say_so(tmp_path: Path, monkeyp
 def test_gold_is_marked_by_id_overlapping_span_or_text(tmp_path: Path) -> None:
     def shown(passages: tuple[Passage, ...], gold: tuple[GoldPassage, ...]) -> Any:
         found = [replace(samples(1)[0], passages=passages, gold=gold)]
-        return Page(report(result(found, outcomes(found)), tmp_path)).json("d0-0")[0]
+        return Page(report(result(found), tmp_path)).json("d0-0")[0]
 
     second, third = (
         Passage(f"{at}", f"p{at // 10}", document="d", start=at - 20, end=at - 10)

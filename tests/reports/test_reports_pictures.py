@@ -133,7 +133,7 @@ def shooter(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Shooter:
     """Of every page that the tool writes, of made-up data that no metric's change touches."""
     folder = tmp_path_factory.mktemp("pages")
     pages.write_report(example(12), folder / "report.html")
-    pages.write_comparison(*pair(12), folder / "comparison.html")
+    pages.write_comparison(pair(12)[0], folder / "comparison.html")
     return Shooter(folder, chromium.new_page())
 
 

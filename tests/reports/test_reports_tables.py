@@ -153,8 +153,7 @@ def test_lone_surrogates_do_not_stop_a_report(tmp_path: Path) -> None:
     broken = result(found, table)
     tables.write_csv(broken, tmp_path / "scores.csv")
     tables.write_jsonl(broken, tmp_path / "scores.jsonl")
-    for path in tmp_path.iterdir():
-        assert "broken ? text" in path.read_text(encoding="utf-8")
+    assert all("broken ? text" in path.read_text(encoding="utf-8") for path in tmp_path.iterdir())
 
 
 def test_citations_go_by_passages_on_the_page_and_as_written_for_the_tool() -> None:

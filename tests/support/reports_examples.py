@@ -121,14 +121,15 @@ def _answer_only(sample: Sample, outcome: Outcome) -> Outcome:
 
 def result(
     found: list[Sample],
-    table: dict[str, list[Outcome]],
+    table: dict[str, list[Outcome]] | None = None,
     kinds: tuple[Kind, ...] = KINDS,
     *,
     title: str = "permits.jsonl",
     warnings: tuple[str, ...] = (),
     config: dict[str, Any] | None = None,
 ) -> Result:
-    """A result that holds these samples and outcomes."""
+    """A result that holds these samples and outcomes, or made-up ones."""
+    table = table or outcomes(found)
     columns = ScoreColumns(table)
     columns.identities = [sample.identity for sample in found]
     columns.asked.extend([0] * len(found))
@@ -233,7 +234,7 @@ def pair(n: int = 45) -> tuple[Comparison, Result, Result]:
     """A comparison with its two results."""
     a = example(n, system="hybrid", lift=0.06, seed=1)
     b = example(n, system="bm25", lift=0.0, seed=2)
-    return comparison(a, b), a, b
+    return replace(comparison(a, b), runs=(a, b)), a, b
 
 
 def hostile(n: int = 12) -> Result:

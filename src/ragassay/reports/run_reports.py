@@ -75,16 +75,7 @@ def plot_of(shown: Result | Comparison) -> Chart:
     """A picture of a result, or of a comparison that holds its runs."""
     if isinstance(shown, Result):
         return boxplots(shown)
-    return overview(shown, _runs_of(shown)[0])
-
-
-def _runs_of(comparison: Comparison) -> tuple[Result, Result]:
-    if comparison.runs is None:
-        raise UsageError(
-            "This comparison does not hold its runs, so it cannot be drawn. Compare them again: "
-            "ragassay.compare(new, old)."
-        )
-    return comparison.runs
+    return overview(shown, pages.runs_of(shown)[0])
 
 
 DEFAULT = ("html", "markdown", "csv")
@@ -133,7 +124,7 @@ def write_comparison(comparison: Comparison, path: Path, title: str | None = Non
     check_comparison(path)
     suffix = path.suffix.casefold()
     if suffix in (".html", ".htm"):
-        pages.write_comparison(comparison, *_runs_of(comparison), path, title)
+        pages.write_comparison(comparison, path, title)
     elif suffix == ".md":
         report = comparison_report(comparison, broken=True).titled(title)
         files.write_text(path, markdown(report))

@@ -10,7 +10,7 @@ import ragassay
 from ragassay.base.note import Note
 from ragassay.engine.comparison.derived_runs import shown_queries
 from ragassay.engine.comparison.gates import with_not_worse, worst_queries
-from ragassay.engine.diagnosis.moved_classes import with_change
+from ragassay.engine.diagnosis.moved_classes import weakest_slice, with_change
 from ragassay.engine.results.comparison_result import ENOUGH
 from ragassay.reports.views.comparison_view import primary_of, verdicts
 
@@ -67,6 +67,12 @@ SILENT = [
 @pytest.mark.parametrize(("new", "old"), SILENT)
 def test_no_slice_is_named_where_little_or_everything_fell(new: str, old: str) -> None:
     assert fallen(ragassay.compare(run(new, "new"), run(old, "old"))) == []
+
+
+def test_a_run_names_its_weakest_slice_by_the_same_rule() -> None:
+    rights = ("1" * 30 + " 00000", "1" * 30 + " 0000", "10" * 15 + " 010101", "1" * 30 + " 110101")
+    found = [weakest_slice(run(each, "new", ["contains_answer"])) for each in rights]
+    assert [[note.counts["value"] for note in notes] for notes in found] == [["b"], [], [], []]
 
 
 def test_a_rise_of_what_should_be_low_is_a_fall() -> None:

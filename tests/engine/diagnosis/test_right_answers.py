@@ -8,6 +8,7 @@ import ragassay
 from ragassay.engine.comparison.gates import with_not_worse, worst_queries
 from ragassay.engine.diagnosis.moved_classes import RIGHT, Moved, with_change
 from ragassay.reports.views.comparison_view import comparison_report, verdicts
+from ragassay.reports.views.diagnosis_view import broken_line
 
 
 @ragassay.metric(name="same")
@@ -70,6 +71,9 @@ def test_a_comparison_says_first_whether_more_answers_are_right(
     broken = [at for at, (a, b) in enumerate(zip(new, old, strict=True)) if b in "ru" and a != b]
     assert [query for query, _ in change.broken] == [f"q{at:02}" for at in broken]
     assert (right.why is not None) == (hint is not None)
+    mended = [at for at, (a, b) in enumerate(zip(new, old, strict=True)) if a in "ru" and a != b]
+    assert change.mended == tuple(f"q{at:02}" for at in mended)
+    assert len(" ".join(broken_line(found, classes=False))) in range(1 if broken else 0, 80)
     assert comparison_report(found).verdict == verdicts(found)[0] and says in verdicts(found)[0]
     (gate,) = (gated := with_not_worse(found)).gates
     assert gate.passed is (False if worse else None if hint == "worse" else True)

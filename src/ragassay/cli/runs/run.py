@@ -203,11 +203,10 @@ def demo(given: Given) -> None:
         with progress_bar(f"scoring {name}") as progress:
             results[name] = evaluate(path_of(name), save=given.output / name, progress=progress)
         write_reports(results[name])
-    new, old = (results[name] for name in SYSTEMS)
-    comparison = compare(new, old)
+    comparison = compare(*(results[name] for name in SYSTEMS))
     page = given.output / "comparison.html"
     with show.status("writing the comparison"):
-        pages.write_comparison(comparison, new, old, page)
+        pages.write_comparison(comparison, page)
     if given.json:
         show.json(comparison.to_json())
         return

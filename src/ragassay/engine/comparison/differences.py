@@ -368,13 +368,7 @@ def _comparison(
 
 
 def compare_percentile(
-    matched: MatchedRuns,
-    name: str,
-    *,
-    clusters: NDArray[np.int64] | None,
-    n_resamples: int,
-    seed: int,
-    level: float,
+    matched: MatchedRuns, name: str, *, clusters: NDArray[np.int64] | None, **draws: Any
 ) -> Difference:
     """The difference of a metric that is a percentile, over the queries that both runs scored: with
     an interval, and without a test.
@@ -388,7 +382,7 @@ def compare_percentile(
     units = np.arange(both.size) if clusters is None else clusters
     _, codes = np.unique(units[both], return_inverse=True)
     unit_of = list(zip(np.array(matched.queries)[both].tolist(), codes.tolist(), strict=True))
-    found = PairedResult(level=level)
+    found = PairedResult(level=draws["level"])
     if both.any():
         sides = []
         for run in (matched.a, matched.b):
@@ -398,10 +392,8 @@ def compare_percentile(
             sides.append((run.columns.values(name)[chosen], units))
         a, b = sides
         assert metric.percentile is not None
-        found = percentile_difference(
-            a[0], b[0], metric.percentile, units_a=a[1], units_b=b[1],
-            level=level, n_resamples=n_resamples, seed=seed,
-        )  # fmt: skip
+        draws |= {"units_a": a[1], "units_b": b[1]}
+        found = percentile_difference(a[0], b[0], metric.percentile, **draws)
     counts = {"n": both, "wins": signs == 1, "losses": signs == -1, "ties": signs == 0}
     return Difference(
         **vars(found) | {key: int(where.sum()) for key, where in counts.items()},

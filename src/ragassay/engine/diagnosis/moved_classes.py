@@ -72,7 +72,7 @@ class Moved(Displayed):
     ``right`` is the difference of the shares of right answers, or of samples without a fault where
     the headline is support, tested by itself, a hint where it compares words or rests on a judge
     without known agreement; ``None`` where the headline measures something else. ``broken`` has the
-    queries that became wrong, with the class of each."""
+    queries that became wrong, with the class of each, ``mended`` those that became right."""
 
     new: Diagnosis
     old: Diagnosis
@@ -86,24 +86,20 @@ class Moved(Displayed):
     matched: tuple[Note, ...] = ()
     right: Difference | None = None
     broken: tuple[tuple[str, str], ...] = ()
+    mended: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Moved {self.new.name!r} against {self.old.name!r}: samples={self.n}>"
 
     def to_json(self) -> dict[str, Any]:
         """The change as JSON, with both diagnoses."""
-        return {
-            "n": self.n,
-            "n_unknown": self.n_unknown,
-            "level": self.level,
+        plain = ("n", "n_unknown", "level", "unlike", "not_alike", "broken", "mended")
+        return {name: getattr(self, name) for name in plain} | {
             "classes": [dict(vars(class_name)) for class_name in self.classes],
             "transitions": [
                 {"old": old, "new": new, "n": n} for (old, new), n in self.transitions.items()
             ],
-            "unlike": list(self.unlike),
-            "not_alike": list(self.not_alike),
             "right": None if self.right is None else self.right.to_json(),
-            "broken": [list(pair) for pair in self.broken],
             "new": self.new.to_json(),
             "old": self.old.to_json(),
         }
@@ -202,6 +198,7 @@ def moved(
             why=Note("offline_hint", names=(said,)) if by_hint else None,
         )  # fmt: skip
     transitions = Counter(zip(before, after, strict=True))
+    each = [*zip((query for query, _ in decided), before, after, strict=True)]
     unlike = tuple(
         name
         for name in dict.fromkeys([*first.sources, *second.sources])
@@ -211,8 +208,8 @@ def moved(
         first, second, len(common), len(common) - len(decided), level, classes,
         dict(transitions.most_common()), unlike, not_alike,
         (*(note for note in old.summary.notes if note.kind == MATCHED), *left_out), right,
-        tuple((key[0], now) for key, was, now in zip(decided, before, after, strict=True)
-              if was == FINE != now),
+        tuple((query, now) for query, was, now in each if was == FINE != now),
+        tuple(query for query, was, now in each if was != FINE == now),
     )  # fmt: skip
 
 
@@ -274,8 +271,8 @@ def with_change(comparison: Comparison, most: int | None = MOST_SAMPLES) -> Comp
     except UsageError:
         return comparison
     if change.right is not None and comparison.trust_offline:
-        name = change.right.name.capitalize()
-        why = Note("offline_trusted", names=(name,)) if change.right.why else None
+        names = (change.right.name.capitalize(),)
+        why = Note("offline_trusted", names=names) if change.right.why else None
         right = replace(change.right, standing="tested", why=why)
         classes = tuple(replace(row, only_hint=False) for row in change.classes)
         change = replace(change, right=right, classes=classes)
@@ -290,11 +287,22 @@ def _fallen(comparison: Comparison, change: Moved) -> list[Note]:
     is_worse = right is not None and "worse" in (right.verdict, right.hint)
     if right is None or is_worse or comparison.runs is None or change.new.measures != "answers":
         return []
-    matched = MatchedRuns.of(*comparison.runs)
+    return _weak(MatchedRuns.of(*comparison.runs), right.name, change.new, change.old)
+
+
+def weakest_slice(run: Result) -> list[Note]:
+    """The slice whose share that is right is as far below that of all as one falls, to be named."""
+    if (found := run.diagnosis) is None or found.share_right is None:
+        return []
+    return _weak(MatchedRuns.of(run, run), found.headline, found, None)
+
+
+def _weak(matched: MatchedRuns, name: str, new: Diagnosis, old: Diagnosis | None) -> list[Note]:
+    """The slice whose share that is right fell; without an old run, against that of all queries."""
     sides = []
-    for found, rows in ((change.new, matched.rows_a), (change.old, matched.rows_b)):
+    for found, rows in ((new, matched.rows_a), (old or new, matched.rows_b)):
         each = [[found.right[row] for row in rows[query]] for query in matched.queries]
         sides.append(np.array([np.nan if None in of else np.mean(of) for of in each]))  # type: ignore[arg-type]
-    both = ~np.isnan(sides[0] + sides[1])
-    draws = {"clusters": matched.clusters[0], "level": comparison.level}
-    return fallen_slice(matched, {right.name: (*sides, both, 1.0)}, draws)
+    now, then = sides[0], sides[1] if old else np.full_like(sides[1], np.nanmean(sides[1]))
+    draws = {"clusters": matched.clusters[0], "level": new.level}
+    return fallen_slice(matched, {name: (now, then, ~np.isnan(now + then), 1.0)}, draws)

@@ -16,17 +16,17 @@ from typing import TYPE_CHECKING, Any
 
 import ragassay
 from ragassay.base import files, printable
-from ragassay.engine.comparison.derived_runs import aligned
+from ragassay.base.errors import UsageError
 from ragassay.engine.diagnosis.moved_classes import with_change
 from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import Comparison
 from ragassay.reports.charts import svg
 from ragassay.reports.drawn.html import page_of
 from ragassay.reports.html.query_browser import comparison_browser, run_browser
-from ragassay.reports.model import Block, Column, Part, Report, lines, part, table
+from ragassay.reports.model import Block, Cell, Column, Part, Report, lines, part, table
 from ragassay.reports.text import wording
 from ragassay.reports.views.comparison_view import differences, primary_of, statistics, verdicts
-from ragassay.reports.views.diagnosis_view import moved_report
+from ragassay.reports.views.diagnosis_view import broken_line, moved_report
 from ragassay.reports.views.summary_view import gate_lines, name_of, slice_parts, written_report
 
 if TYPE_CHECKING:
@@ -58,22 +58,28 @@ def run_parts(
     return {"page": page, "kind": "evaluation"}
 
 
-def write_comparison(
-    comparison: Comparison, a: Result, b: Result, path: str | Path, title: str | None = None
-) -> None:
+def write_comparison(comparison: Comparison, path: str | Path, title: str | None = None) -> None:
     """Writes the comparison of a new run (A) with an old one (B) as one HTML file."""
-    _write(path, comparison_parts(comparison, a, b, title))
+    _write(path, comparison_parts(comparison, title))
 
 
-def comparison_parts(
-    comparison: Comparison, a: Result, b: Result, title: str | None = None
-) -> dict[str, Any]:
+def comparison_parts(comparison: Comparison, title: str | None = None) -> dict[str, Any]:
     """What the template ``browsed.html.j2`` shows of a new run (A) and an old one (B)."""
-    b = aligned(b, a, by_text=not comparison.unpaired)
-    comparison = with_change(replace(comparison, runs=(a, b)), most=None)
+    a, b = runs_of(comparison)
+    comparison = with_change(comparison, most=None)
     page = page_of(_comparison_page(comparison, a, b).titled(title))
     browser = None if comparison.unpaired else comparison_browser(comparison, a, b)
     return {"page": page, "kind": "comparison", "browser": browser}
+
+
+def runs_of(comparison: Comparison) -> tuple[Result, Result]:
+    """The runs of a comparison, where it holds them."""
+    if comparison.runs is None:
+        raise UsageError(
+            "This comparison does not hold its runs, so it cannot be drawn. Compare them again: "
+            "ragassay.compare(new, old)."
+        )
+    return comparison.runs
 
 
 def _distributions(result: Result) -> Block:
@@ -120,8 +126,7 @@ def _comparison_page(comparison: Comparison, a: Result, b: Result) -> Report:
     said = wording.all_said(shown.notes, "note")
     if any(d.low is not None for d in shown.with_scores):
         said.append(wording.sentence("intervals_of_differences", level=comparison.level))
-    notes = lines(said)
-    parts = [part("Differences", differences(shown), gate_lines(comparison.gates), notes)]
+    parts = [part("Differences", differences(shown), gate_lines(comparison.gates), lines(said))]
     only = {"new": comparison.only_a, "old": comparison.only_b} if not comparison.unpaired else {}
     alone = (f"{wording.plural(n, 'query')} only in the {run} run" for run, n in only.items() if n)
     about = f"Compared on {', '.join((wording.compared_on(comparison), *alone))}"
@@ -132,16 +137,15 @@ def _comparison_page(comparison: Comparison, a: Result, b: Result) -> Report:
         if slices := slice_parts(a.summary, *runs):
             parts.append(part("Slices", *slices, aside=True))
     details = lines(wording.all_said(comparison.notes, "detail"))
-    others = [d for d in comparison.with_scores if d not in shown.differences]
+    others = tuple(d for d in comparison.with_scores if d not in shown.differences)
     if others:
-        parts.append(
-            part("Other metrics", differences(replace(comparison, differences=tuple(others))))
-        )
+        parts.append(part("Other metrics", differences(replace(comparison, differences=others))))
     parts.append(_method(a, b, first=[details, statistics(comparison)]))
     verdict, *further = verdicts(comparison)
-    first = (lines(further, "text"), warnings)
-    blocks: tuple[Block, ...] = (*first, *parts)
-    return Report(wording.against(comparison), blocks, about, verdict)
+    broken = broken_line(comparison, classes=False)
+    linked = (Cell(text, link="filter:became wrong") for text in broken)
+    first = (lines([*linked, *further], "text"), warnings)
+    return Report(wording.against(comparison), (*first, *parts), about, verdict)
 
 
 def _write(path: str | Path, context: Mapping[str, Any]) -> None:

@@ -218,6 +218,9 @@ def comparison_browser(comparison: Comparison, a: Result, b: Result) -> Browser:
         pairs = zip(means.tolist(), scored.tolist(), strict=True)
         values.append([[v if ok else None for v, ok in zip(*pair, strict=True)] for pair in pairs])
     diagnoses = () if change is None else (change.new, change.old)
+    moved: dict[str, list[str]] = {}
+    if change is not None:
+        moved = {"became wrong": [*dict(change.broken)], "became right": [*change.mended]}
     browser = Browser(
         (a, b),
         [[rows[query] for query in common] for rows in by_query],
@@ -233,28 +236,30 @@ def comparison_browser(comparison: Comparison, a: Result, b: Result) -> Browser:
             ],
             "values": values[0],
             "other": values[1],
+            "moved": moved,
         },
     )
     browser.title, browser.noun, browser.metrics = "Query by query", "queries", names
-    words = {"": "all queries", "differs": "differs", "a": "new higher", "b": "old higher",
-             "equal": "equal", "any": "unscored in either"}  # fmt: skip
-    browser.filters = [("", list(words.items()))]
+    words = {name: f"{name} ({len(queries):,})" for name, queries in moved.items()}
+    words |= {"a": "new higher", "b": "old higher", "any": "unscored in either"}
+    browser.filters = [("", [("", "all queries"), *words.items()])]
     for at, (run_name, diagnosis) in enumerate(zip(("new", "old"), diagnoses, strict=False)):
         browser.filters.append((f"failing in the {run_name} run", _faults(diagnosis, at)))
     return browser
 
 
 def _moved_most(differences: Sequence[Difference], metrics: Mapping[str, MetricSummary]) -> int:
-    """The number of the metric that is better, worse or different by the largest share of its range
-    (of its larger mean, where it has none); 0 where none is."""
+    """The number of the metric that differs by the largest share of its range (of its larger mean,
+    where it has none), first among those that are better, worse or different."""
 
-    def share(d: Difference) -> float:
+    def order(d: Difference) -> tuple[bool, float]:
         low, high = metrics[d.name].bounds
         means = max(abs(d.a_mean or 0.0), abs(d.b_mean or 0.0))
         reach = means if low is None or high is None else high - low
-        return abs(d.diff or 0.0) / reach if d.verdict in ("better", "worse", "different") else 0.0
+        size = abs(d.diff or 0.0) / (reach or 1.0)
+        return d.verdict in ("better", "worse", "different"), size
 
-    return max(range(len(differences)), key=lambda at: share(differences[at]), default=0)
+    return max(range(len(differences)), key=lambda at: order(differences[at]), default=0)
 
 
 def run_filters(summary: Summary, diagnosis: Diagnosis | None) -> Filters:

@@ -88,10 +88,11 @@ class _Words(string.Formatter):
 
 
 def compared_on(comparison: Comparison) -> str:
-    """What a comparison is over: ``72 queries in common``, or ``200 new and 150 old queries``."""
+    """What a comparison is over: ``72 queries in common, by topic``, or ``9 new and 8 old``."""
     if comparison.unpaired:
         return f"{comparison.only_a:,} new and {comparison.only_b:,} old queries"
-    return f"{plural(comparison.n_common, 'query')} in common"
+    by = comparison.n_clusters and f", by {comparison.clustered_by or 'cluster'}"
+    return f"{plural(comparison.n_common, 'query')} in common{by or ''}"
 
 
 def sentences(form: str, pairs: Iterable[tuple[object, str]]) -> list[str]:

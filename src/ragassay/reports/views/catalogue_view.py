@@ -86,11 +86,8 @@ def entries_report(entries: Sequence[Entry]) -> Report:
         span = f"{entry['range']} {wording.ARROWS[entry['higher_is_better']]}".strip()
         return [Cell(entry["name"], style="strong"), what, span]
 
-    columns = [
-        Column("metric", "name"),
-        Column("what it measures", "words"),
-        Column("range", "label", style="dim"),
-    ]
+    columns = [Column("metric", "name"), Column("what it measures", "words"),
+               Column("range", "label", style="dim")]  # fmt: skip
     parts = (
         part(family, table(columns, map(row, members)))
         for family, members in grouped((entry["family"], entry) for entry in entries).items()

@@ -25,19 +25,17 @@ _VERDICT_STYLES: dict[str, Style] = {"better": "good", "worse": "bad", "differen
 def comparison_report(
     comparison: Comparison, *, full: bool = False, broken: bool = False
 ) -> Report:
-    """A comparison of two runs: its primary metrics, or everything; ``broken`` names queries that
-    became wrong."""
+    """A comparison of two runs: primary metrics or all; with ``broken``, why queries are broken."""
     comparison = with_change(comparison)
     shown = comparison if full else primary_of(comparison)
     rows = shown if full else _most_telling(shown)
     blocks: list[Block] = [differences(rows), *([statistics(rows)] if full else [])]
-    verdict, *further = verdicts(comparison)
-    further += broken_line(comparison) if full or broken else []
-    if n := len(shown.with_scores) - len(rows.with_scores):
-        further.append(f"{plural(n, 'more metric')}: --full, or the HTML page.")
-    blocks += [lines(further, "text"), *below(shown, full=full)]
-    about = wording.compared_on(comparison)
-    return Report(wording.against(comparison), tuple(blocks), about, verdict=verdict)
+    hidden = len(shown.with_scores) - len(rows.with_scores)
+    verdict, *further = verdicts(comparison, tabled=not (full or broken or hidden))
+    further = [*broken_line(comparison, classes=full or broken), *further]
+    blocks += [lines(further, "text"), *below(shown, hidden, full=full)]
+    title, about = wording.against(comparison), wording.compared_on(comparison)
+    return Report(title, tuple(blocks), about, verdict=verdict)
 
 
 def primary_of(comparison: Comparison) -> Comparison:
@@ -56,33 +54,36 @@ def primary_of(comparison: Comparison) -> Comparison:
 def _most_telling(comparison: Comparison) -> Comparison:
     """The comparison with the metrics that a short table has: first those with a verdict."""
     rows = comparison.with_scores
-    ranked = sorted(rows, key=lambda value: wording.verdict(value) == "no difference shown")
-    kept = ranked[:MOST_ROWS]
+    kept = sorted(rows, key=lambda d: wording.verdict(d) == "no difference shown")[:MOST_ROWS]
     return replace(comparison, differences=tuple(row for row in rows if row in kept))
 
 
-def below(comparison: Comparison, *, full: bool = False) -> tuple[Lines, Lines]:
-    """Warnings and notes below a comparison: the first ones, where not all are asked for."""
+def below(comparison: Comparison, hidden: int = 0, *, full: bool = False) -> tuple[Lines, Lines]:
+    """Warnings and notes below a comparison: the first ones, where not all are asked for, and how
+    many more there are, and ``hidden`` metrics."""
     warnings = list(comparison.warnings)
     notes = wording.all_said(comparison.notes, "note")
+    more = [plural(hidden, "more metric")] * bool(hidden)
     if full:
         notes += wording.all_said(comparison.notes, "detail")
     elif (n := len(warnings) + len(notes)) > MOST_NOTES:
         kept = MOST_NOTES - 1
         warnings, notes = warnings[:kept], notes[: max(0, kept - len(warnings))]
-        notes.append(f"{plural(n - kept, 'more note')}: --full, or the HTML page.")
+        more.append(plural(n - kept, "more note"))
+    notes += [f"{' and '.join(more)}: --full, or the HTML page."] * bool(more)
     return lines(warnings, "warning"), lines(notes)
 
 
-def verdicts(comparison: Comparison) -> list[str]:
+def verdicts(comparison: Comparison, *, tabled: bool = False) -> list[str]:
     """Whether the change is better: right answers in both runs and the classes of failing samples
-    that moved (of a comparison `with_change`); then the primary metrics that are better or worse,
-    and the slice that fell although its metric did not."""
+    that moved (of a comparison `with_change`); else, or where no table says so, the primary metrics
+    that are better or worse; and the slice that fell although its metric did not."""
     shown = primary_of(comparison)
     said = wording.all_said(shown.notes, "headline")
     too_few = any(note.kind == "too_few" for note in shown.notes)
-    right = [] if comparison.change is None else right_moved(comparison.change, too_few)
-    if too_few:
+    change = comparison.change
+    right = [] if change is None else right_moved(change, too_few)
+    if too_few or (tabled and change is not None and change.right is not None):
         return [*right, *said]
     by_word = grouped((wording.claim(d), d.name) for d in shown.differences)
     if not by_word:
@@ -94,7 +95,7 @@ def verdicts(comparison: Comparison) -> list[str]:
         if (names := by_word.get(f"{word}{hint}", []))
     ]
     if not found:
-        if right and {d.verdict for d in comparison.findings} == {"no difference shown"}:
+        if right and {*map(wording.verdict, comparison.findings)} == {"no difference shown"}:
             return [*right, *said]
         others = (f"{_PLAIN.get(word, word)} on {len(names)}" for word, names in by_word.items())
         found = [f"{', '.join(others)} of {plural(len(shown.differences), 'metric')}"]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import accumulate
 from math import inf
 from typing import Any
 
 from ragassay.base.note import joined
-from ragassay.base.printable import few, grouped, share
+from ragassay.base.printable import FEW, few, grouped, share
 from ragassay.engine.comparison.derived_runs import shown_queries
 from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED
 from ragassay.engine.diagnosis.diagnosing import ClassFound, Diagnosis
@@ -26,8 +27,8 @@ FAULTS = (*CLASSES, UNEXPLAINED)
 _MOVES = 12
 """Ways in which samples moved that are listed, the most frequent first."""
 
-MOST_CLASSES = 2
-"""Classes in the sentence of a comparison."""
+MOST_CLASSES, LINE = 2, 54
+"""Classes in the sentence of a comparison, and characters of names in one of its lines."""
 
 _TITLES = {fault.name: fault.title for fault in FAULTS}
 """What each class is called, by name."""
@@ -51,7 +52,7 @@ def verdict_of(diagnosis: Diagnosis) -> str:
         return ""
     interval = f" {_span(low, high)}{f' ({_hint(diagnosis)})' * diagnosis.only_hint}"
     right = round(diagnosis.share_right, 2)
-    rated = _rated(diagnosis.n_rated, diagnosis.n)
+    rated = f"{diagnosis.n_rated:,} rated " * (diagnosis.n_rated < diagnosis.n)
     kind = f"{diagnosis.measures}_right"
     said = [sentence(kind, share=right, interval=interval, rated=rated)]
     for most in diagnosis.found[:1]:
@@ -60,11 +61,6 @@ def verdict_of(diagnosis: Diagnosis) -> str:
         said.append(sentence("most_failures", fault=title, n=most.n, of=diagnosis.n, hint=hint))
     n = diagnosis.n_refusals_unknown
     return " ".join([*said, *[sentence("refusals_unknown", n=n)] * bool(n)])
-
-
-def _rated(n: int, of: int) -> str:
-    """How many answers a share is of, where that is not all."""
-    return f"{n:,} rated " if n < of else ""
 
 
 def _span(low: float, high: float) -> str:
@@ -112,7 +108,7 @@ def right_moved(change: Moved, too_few: bool) -> list[str]:
         # A claim that is only a hint says so itself.
         hint = f", {wording.HINT}" if right.n_differ else f" ({_hint(change.new)})"
         hint *= change.new.only_hint and wording.HINT not in claim
-        rated = _rated(change.n - change.n_unknown, change.n)
+        rated = f"{change.n - change.n_unknown:,} rated " * bool(change.n_unknown)
         said = [sentence(kind, claim=claim, hint=hint, rated=rated, **counts)]
     shown = [
         row for row in change.classes
@@ -124,14 +120,16 @@ def right_moved(change: Moved, too_few: bool) -> list[str]:
     return said
 
 
-def broken_line(comparison: Comparison, most: int = 5) -> list[str]:
-    """The queries that became wrong, each with its class, in a line; none where none did."""
-    broken = () if comparison.change is None else comparison.change.broken
+def broken_line(comparison: Comparison, *, classes: bool) -> list[str]:
+    """The first queries that became wrong: with their classes, or as many as fit into a line."""
+    change = comparison.change
+    broken = change.broken if change is not None and (classes or change.right) else ()
     if not broken or comparison.runs is None:
         return []
     shown = shown_queries(comparison.runs[0], (query for query, _ in broken))
-    names = [f"{shown[query]} ({_TITLES[fault].lower()})" for query, fault in broken]
-    return [sentence("became_wrong", queries=few(names, most))]
+    names = [f"{shown[query]}{f' ({_TITLES[fault].lower()})' * classes}" for query, fault in broken]
+    fit = sum(end <= LINE for end in accumulate(len(name) + 2 for name in names))
+    return [sentence("became_wrong", queries=few(names, FEW if classes else max(1, fit)))]
 
 
 def causes(diagnosis: Diagnosis, *, linked: bool = False) -> list[Block]:

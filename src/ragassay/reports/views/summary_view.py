@@ -16,6 +16,7 @@ from ragassay.base.printable import few, grouped, share
 from ragassay.base.score import AND, Reason
 from ragassay.engine.comparison.verdict_rules import judge_agreement, trusted
 from ragassay.engine.diagnosis.diagnosing import Diagnosis
+from ragassay.engine.diagnosis.moved_classes import weakest_slice
 from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import GateResult
 from ragassay.engine.results.result import CONSISTENCY
@@ -152,7 +153,9 @@ def _date(result: Result) -> str:
 def _verdict(result: Result) -> str:
     """The sentence to remember of a run: why samples fail, else the mean of its first metric."""
     if result.diagnosis is not None:
-        return verdict_of(result.diagnosis)
+        weak = (note.counts for note in weakest_slice(result))
+        said = (sentence("weakest_slice", **at, share=round(float(at["new"]), 2)) for at in weak)
+        return " ".join([verdict_of(result.diagnosis), *said])
     left = left_out(result.summary, result.config.get("suite") or ())
     metrics = (m for name, m in result.summary.metrics.items() if name not in left)
     first = next((m for m in metrics if m.mean is not None), None)

@@ -157,7 +157,7 @@ def written_comparison_page(store: Store, new: str, old: str, **chosen: Any) -> 
     """The page that compares two reports; options as of `write_report_comparison`."""
     task = get_task(store, get_report(store, new).task_id)
     with opened_report(store, new) as a, opened_report(store, old) as b:
-        parts = comparison_parts(compare(a, b, **chosen), a, b)
+        parts = comparison_parts(compare(a, b, **chosen))
         parts |= {"crumbs": crumbs_of(store, task.project_id, task)}
         return rendered("reports/compared.html.j2", **parts, new=new, old=old, chosen=chosen)
 

@@ -146,7 +146,8 @@ class Browser {
     const [one, many] = this.comparison ? ["query", "queries"] : ["sample", "samples"];
     const what = all === 1 ? one : many;
     document.getElementById("count").textContent = n === all ? `${total} ${what}` : `${n.toLocaleString("en-US")} of ${total} ${what}`;
-    document.getElementById("page").textContent = `Page ${this.page + 1} of ${pages}`;
+    const first = this.page * this.wanted().size;
+    document.getElementById("page").textContent = `Page ${this.page + 1} of ${pages}` + (pages > 1 ? `, rows ${first + 1} to ${first + rows.length} of ${n}` : "");
     document.getElementById("previous").disabled = this.page === 0;
     document.getElementById("next").disabled = this.page === pages - 1;
   }

@@ -100,10 +100,9 @@ class EmbeddedRows {
     const diff = this.comparison ? this.difference(row, metric) : null;
     if (filter === "any") return this.comparison ? diff === null : this.data.values.some((column) => column[row] === null);
     if (filter === "fails") return this.faults(row)[0] !== null;
-    if (filter === "differs") return diff !== null && Math.abs(diff) > 1e-12;
     if (filter === "a") return diff !== null && diff > 1e-12;
     if (filter === "b") return diff !== null && diff < -1e-12;
-    if (filter === "equal") return diff !== null && Math.abs(diff) <= 1e-12;
+    if (filter in (this.data.moved || {})) return this.data.moved[filter].includes(this.data.id[row]);
     return this.data.values[Number(filter)][row] === null;
   }
 
