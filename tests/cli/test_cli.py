@@ -353,7 +353,7 @@ def test_first_outputs_fit_80_columns_and_eight_rows(tmp_path: Path, monkeypatch
     every = capsys.readouterr().out
     rows = [sum("/72" in line for line in text.splitlines()) for text in (few, every)]
     assert rows == [8, 17]
-    assert "9 further metrics, by '--metrics all' of run and report: acc, em, stringem" in few
+    assert "9 further metrics, shown with '--metrics all': acc, em, stringem" in few
     assert "further metric" not in every and max(map(len, few.splitlines())) <= 80
     assert len(ragassay.open_run("qa").summary.metrics) == 17
     assert run("report", "qa", "--metrics", "all") == 0

@@ -283,6 +283,6 @@ def moved_report(change: Moved, *, linked: bool = False) -> Report:
         titles = {**_TITLES, FINE: "right" if after.measures == "answers" else "no fault"}
         moves = [f"{n:,}  {titles[was]} → {titles[now]}" for (was, now), n in changed[:_MOVES]]
         if more := sum(n for _, n in changed[_MOVES:]):
-            moves.append(f"{more:,}  in {len(changed) - _MOVES:,} other ways")
+            moves.append(f"{more:,}  in other ways")
         blocks.append(part("Samples that moved, old → new", lines(moves, "text")))
     return Report(f"{change.new.name} against {change.old.name}", tuple(blocks))
