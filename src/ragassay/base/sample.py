@@ -152,7 +152,7 @@ class Sample:
         passages: what was retrieved, best first. ``None``: not recorded; ``()``: nothing found.
         passages_prescribed: whether the data set gave the system these passages. Then missing
             passages are not the system's fault.
-        answer: what was said (a plain text becomes one). ``None``: not recorded, or the
+        answer: what the system said (also a plain text). ``None``: not recorded, or the
             system failed (see ``failure``).
         references: accepted answers, any of which is right.
         reference_groups: set when the references came as a list of lists: each group holds the

@@ -19,9 +19,9 @@ AND = " + "  # joins the labels of several judges whose answers a score rests on
 class Reason(StrEnum):
     """Why a metric has no value for a sample.
 
-    ``incomplete`` reasons are accidents: something that should have been scored was not (exit
-    code 3). ``by_system`` reasons are the system's doing: gates count such a sample at the worst
-    and at the best value. The others state a fact about the sample or the installation.
+    ``incomplete`` reasons are failures of the scoring (exit code 3). ``by_system`` reasons are
+    caused by the system: gates count such a sample at the worst and at the best value. The others
+    are facts about the sample or the installation.
     """
 
     NOT_APPLICABLE = "not_applicable"
@@ -121,13 +121,13 @@ class Score:
     Attributes:
         value: finite number, flag, label, or list of whole numbers.
         parts: what the value is made of (per passage, per reference, indices), strict JSON.
-        explanation: one sentence for a person, where the value needs one.
+        explanation: a sentence for a person, if the value needs it.
         evidence: ids of the answers behind the value (see ``ragassay.judges``).
-        assumed: whether the value stands for a missing part of the sample, because the suite's
-            published system gives a value there; means are shown with and without such values.
-        given: whether the record brought the value, so that nobody was asked for it.
-        by: who gave the judged values of the record that it rests on, even if it rests on
-            answers, too: labels of judges, `RECORD` where the record does not say.
+        assumed: whether the value replaces a missing part of the sample, as the suite's published
+            system does; means are shown with and without such values.
+        given: whether the record held the value, so that nobody was asked.
+        by: judges of the record's values that this value rests on; `RECORD` if the record does
+            not name them.
 
     numpy's scalars become Python's.
 
@@ -177,8 +177,8 @@ class Unscored:
 
     Attributes:
         reason: the typed reason.
-        detail: one sentence for a person: what is missing and, where it helps, what to do.
-        evidence: ids of the answers that were asked for on the way.
+        detail: a sentence for a person: what is missing and, if it helps, what to do.
+        evidence: ids of the judge's answers so far.
         lacks: the part that the sample lacks, where that is the reason (``texts``: of passages).
     """
 

@@ -92,9 +92,9 @@ def prune(given: Given) -> None:
 
     Run folders keep copies of the answers that they used and are not touched.
 
-    The ledger also remembers which parameters (a temperature, a JSON schema) an endpoint has
-    rejected, and does not send them again. After an update of the endpoint, --rejected makes it
-    forget them: the next run tries again. Answers stay, and are still found.
+    The ledger also remembers parameters (a temperature, a JSON schema) that an endpoint has
+    rejected, and does not send them again. After an update of the endpoint, --rejected forgets
+    these parameters, but keeps the answers.
 
     ```sh
     ragassay ledger prune --older-than 90d --dry-run

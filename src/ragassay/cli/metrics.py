@@ -11,10 +11,9 @@ from ragassay.cli.command import Given, command
 def metrics(given: Given) -> None:
     """List every metric by family, or explain one.
 
-    A description has the metric's suites (and published step), its kind (arithmetic, model or
-    judge), the parts of a sample that it needs and uses, range, direction, parameters and source.
-    With a NAME it also has a computed example, and how far the offline judge agrees with labels.
-    For a kind of question, the prompt is shown, with the placeholders for your own prompt.
+    With a NAME it shows the metric's formula, kind (arithmetic, model or judge), what it needs,
+    range, parameters, source, a computed example, and how far the offline judge agrees with people.
+    For a kind of question, it shows the prompt, with the placeholders for your own prompt.
 
     ```sh
     ragassay metrics

@@ -41,8 +41,8 @@ def listing(given: Given) -> None:
 def fetch(given: Given) -> None:
     """Download a model: the pinned commit, the files that are needed, and none of its code.
 
-    It goes into the hub's cache, where metrics find it, or into a folder. Copy that folder to a
-    machine without a network, and name it there with --model.
+    It goes into the hub's cache, where metrics find it, or into a folder. For a machine without a
+    network, copy the folder there and name it with --model.
 
     ```sh
     ragassay models fetch microsoft/deberta-xlarge-mnli

@@ -107,10 +107,10 @@ def worker(given: Given) -> None:
 
 @command("backup")
 def backup(given: Given) -> None:
-    """Copy the store of a service into a new folder, while it is served.
+    """Copy the store of a service into a new folder, also while the service works.
 
-    The copy is a store itself: 'ragassay serve TARGET' serves it. To restore it, put it where the
-    lost folder was (docs/operating.md). A PostgreSQL database is backed up by its own pg_dump.
+    'ragassay serve TARGET' serves the copy. To restore it, put it where the lost folder was
+    (docs/operating.md). For a PostgreSQL database, use its own pg_dump.
 
     ```sh
     ragassay backup data
@@ -133,9 +133,9 @@ def mcp(given: Given) -> None:
     """Serve ragassay's tools to an agent, by MCP over standard input and output.
 
     The tools validate a file, run a suite, compare runs, explain a score and list metrics;
-    UltraRAG's evaluate, evaluate_trec, evaluate_trec_pvalue, get_data and build are among them.
-    They read and write below FOLDERS only. You choose the judge and the budget here; the agent
-    cannot. 'ragassay serve --mcp FOLDER' offers the same over HTTP.
+    UltraRAG's are evaluate, evaluate_trec, evaluate_trec_pvalue, get_data and build. They read and
+    write below FOLDERS only. You choose the judge and the budget here; the agent cannot. 'ragassay
+    serve --mcp FOLDER' offers the same over HTTP.
 
     ```sh
     ragassay mcp

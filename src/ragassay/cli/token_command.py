@@ -53,8 +53,7 @@ def create(given: Given) -> None:
 
 @command("token list")
 def listing(given: Given) -> None:
-    """List the tokens: id, name, what they allow, until when, and when they were last used. The
-    tokens themselves are not kept.
+    """List the tokens: id, name, what they allow, until when, and when they were last used.
 
     ```sh
     ragassay token list
@@ -79,7 +78,7 @@ def listing(given: Given) -> None:
 
 @command("token revoke")
 def revoke(given: Given) -> None:
-    """Revoke a token: from now on it allows nothing.
+    """Revoke a token.
 
     ```sh
     ragassay token revoke 3f2a

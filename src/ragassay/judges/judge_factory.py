@@ -168,7 +168,7 @@ def make_judge(
         UsageError: an unknown provider, a missing key, model or package, impossible options.
         InputError: a key file or recorded answers that cannot be read."""
     if not words:
-        raise UsageError("No judge is named. 'offline' is the embedded judge.")
+        raise UsageError("No judge is named. 'offline' names the offline judge.")
     chosen, places = options or JudgeOptions(), os.environ if environment is None else environment
     limits: dict[str, Limiter] = {}
     if chosen.judge_name is not None:

@@ -64,13 +64,13 @@ def ask(
     Args:
         queries: a golden set (its accepted items), a file that `ragassay.load` reads, a folder with
             ``queries.jsonl``, or samples or mappings. Earlier answers in it are
-            left out.
+            ignored.
         target: a Python object (a function, a LangChain runnable, a LlamaIndex query engine), words
             as of ``--target``, a list of these, or a mapping that names them.
-        output: a file for the samples (native JSON Lines). With several systems each has its own,
-            whose name ends in the system's. It appears when all is asked.
-        ledger: where answers are kept, each before it is used: what it holds is not asked again.
-            Left out: nowhere, because the code of a Python object may change under its name.
+        output: a file for the samples (native JSON Lines). With several systems, each has its own
+            file, whose name ends in the system's. It is written at the end.
+        ledger: keeps the answers, which are not asked for again. Left out: nothing is kept, because
+            the code of a Python object may change under its name.
         progress: called with the number of samples done.
         limit: asks only the first N queries.
         options: further fields of `AskOptions`: ``repeat``, ``concurrency``, ``rpm``, ``timeout``,
@@ -260,7 +260,7 @@ def evaluate(
     ask_options: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Result:
-    """Scores every sample with every metric, and summarises. With a system, asks it first.
+    """Scores every sample with every metric. With a system, asks it first.
 
     Examples:
         >>> import ragassay
@@ -293,19 +293,17 @@ def evaluate(
             commas (``qa,serving``) or in a list; among them names of metrics, and in a list also
             metric objects, functions (see `ragassay.metric`) and rubrics as mappings (``{"name":
             "tone", "criteria": "Is it friendly?"}``). Left out: what suits the data's format.
-        name: of the run in reports and comparisons. Left out: that of the data.
-        system: is asked the queries of the data; its answers are scored in place of those that the
-            data hold. A function, or any other target (see `ragassay.ask`). Where the data are a
-            golden set, its passages are found in the documents, as ``golden`` does it.
-        metrics: metrics by name, as objects or functions, to compute these instead of all of the
-            suites'.
+        name: of the run in reports and comparisons. Left out: the data's name.
+        system: a function, or any other target (see `ragassay.ask`), that is asked the queries of
+            the data. Its answers replace those in the data. If the data are a golden set, its
+            passages are found in the documents, as with ``golden``.
+        metrics: metrics to compute instead of the suites', by name, as objects or as functions.
         judge: answers the questions of judged metrics: ``"openai:gpt-4o-mini"``, a base URL with
             ``#model``; a function that takes a prompt and returns a text; a chat model of LangChain
             or LlamaIndex; several of them for a panel; or a `Judge` of your own. Left out: the
-            embedded judge, offline.
-        environment: where a judge's key is looked for, in place of the process's environment.
-        save: a run folder to write; samples and scores then stream to disk and do not stay in
-            memory.
+            offline judge.
+        environment: holds the judge's key, in place of the process's environment.
+        save: a run folder to write; samples and scores then stay on disk, not in memory.
         progress: ``True`` writes the progress to standard error now and then, ``False`` does not;
             left out, a notebook shows it. Or a function, called with the number of samples done.
         ask_options: how the system is asked: ``repeat``, ``concurrency``, ``timeout`` ... (see

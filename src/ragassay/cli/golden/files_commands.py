@@ -22,9 +22,8 @@ if TYPE_CHECKING:
 def import_(given: Given) -> None:
     """Make a golden set of the queries, references and gold spans of a file.
 
-    Records with the same id, as of several systems, become a single item. If they ask or expect
-    different things, both are named and nothing is made. Fields of a golden set (status, tags,
-    kinds of wrong answers ...) are kept.
+    Records with the same id become a single item. If they ask or expect different things, that is
+    an error. Fields of a golden set (status, tags, kinds of wrong answers ...) are kept.
 
     ```sh
     ragassay golden import questions.jsonl --documents docs -o golden
@@ -155,9 +154,9 @@ def sample(given: Given) -> None:
 def split(given: Given) -> None:
     """Divide a golden set into disjoint parts, in which each kind has its share.
 
-    Queries that would give each other away stay in one part: those whose gold spans share a
-    sentence, those that ask nearly the same, and those of one conversation. So shares may differ a
-    little from the wanted ones; each share is printed. Rejected items are left out.
+    Similar queries stay in the same part: those whose gold spans share a sentence, that ask nearly
+    the same, or that belong to one conversation. So the shares, which are printed, may differ a
+    little from the wanted shares. Rejected items are left out.
 
     ```sh
     ragassay golden split golden --into dev=0.3,test=0.7

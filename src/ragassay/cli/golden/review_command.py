@@ -31,10 +31,9 @@ def review(given: Given) -> int:
     ragassay golden review golden --answers answers.jsonl --reviewer ann
     ```
 
-    With --answers people answer the questions that metrics ask a judge about these answers (is the
-    passage relevant, does it support the statement). The labels are in labels.jsonl of the
-    folder: 'ragassay run ANSWERS --golden DIR --judge replay:DIR/labels.jsonl' scores by them.
-    --overlap and --people apply to labels, too.
+    With --answers, people answer the questions that metrics ask a judge (is the passage relevant,
+    does it support the statement). 'ragassay run ANSWERS --golden DIR --judge
+    replay:DIR/labels.jsonl' scores by these labels. --overlap and --people apply to them, too.
     """
     from ragassay.golden.golden_folder import GoldenSet, relative_folder
     from ragassay.review.review_sheets import read_sheet, write_sheet
@@ -94,9 +93,8 @@ def agreement(given: Given) -> int:
 
     Krippendorff's alpha, Fleiss' kappa and Cohen's kappa of each pair of people, over independent
     decisions (accept, edit, reject), with intervals by bootstrap over items. The same for labels of
-    answers (labels.jsonl), by kind of question. Items and labels with disagreement are written to
-    adjudication.jsonl, and shown on the page, where a person settles them. Exit code 3: nothing has
-    labels by two people.
+    answers (labels.jsonl), by kind of question. Disagreements are written to adjudication.jsonl; a
+    person settles them on the page. Exit code 3: nothing has labels by two people.
 
     ```sh
     ragassay golden agreement golden

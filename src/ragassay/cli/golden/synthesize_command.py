@@ -39,8 +39,7 @@ def synthesize(given: Given) -> int:
     ```
 
     A YAML file of Open RAG Eval's query generation (document_source, model, generation, output) may
-    be given in place of the folder. The items go into a golden set, and the queries also into its
-    file.
+    replace the folder. The queries then also go into its output file.
     """
     no_answers = given.no_answers
     output = given.output

@@ -27,8 +27,7 @@ def check(given: Given) -> int:
 
     An error is certainly wrong; a look needs a person's decision. The exit code is 1 if there is an
     error (with --fail-on look, also a look). Each metric scores the wrong answers (negative
-    references). A metric that gives them as much as a right answer does not see that kind of
-    mistake.
+    references), to find kinds of mistakes that it does not see.
 
     ```sh
     ragassay golden check golden
@@ -113,10 +112,9 @@ def _queries(log: Path | None) -> list[str]:
 def anchor(given: Given) -> int:
     """Find the gold spans again after the documents were edited.
 
-    A span is found by its text and the text around it; edited texts by their distance. A span that
-    could be at several places, at an unsure place, or nowhere is listed and not changed: exit code
-    3. A person marks such places on the page of 'ragassay golden review', or rejects the items. New
-    documents are named and added to documents.json.
+    A span is found by its text and the text around it. A span with several possible places, an
+    unsure place, or none is listed and not changed (exit code 3): mark it on the page of 'ragassay
+    golden review', or reject the item. New documents are named and added to documents.json.
 
     ```sh
     ragassay golden anchor golden --dry-run
@@ -205,10 +203,9 @@ def isolate(given: Given) -> None:
     """Separate failures of retrieval from failures of generation: the full run, then the isolated
     run.
 
-    In the isolated run the generator was given the gold passages ('ragassay ask --gold-passages').
-    An answer that is right only with them fails by retrieval. An answer that is wrong with them
+    In the isolated run the generator had the gold passages ('ragassay ask --gold-passages'). An
+    answer that is right only with them fails by retrieval. An answer that is wrong with them
     fails by generation. The difference of the two runs, with its test, is the cost of retrieval.
-    Swapped runs, and runs without the gold passages, are refused.
 
     ```sh
     ragassay golden isolate runs/full runs/isolated -m contains_answer

@@ -21,12 +21,12 @@ _MEAN = "avg_"
 
 @command("build")
 def build(given: Given) -> None:
-    """Write the parameter file of a PIPELINE, or print what the existing one lacks.
+    """Write the parameter file of a PIPELINE, or print what the existing file lacks.
 
     The file is parameters/NAME_parameter.yaml beside the pipeline: the parameters of its steps,
     with the defaults of their servers. An existing file is not changed. Edit it, then run the
     pipeline. 'ragassay run' takes -o, the folder for the results of steps, and --from, the number
-    or name of the step to begin with. The results of earlier steps are then those of the last run.
+    or name of the step to begin with; results of earlier steps are those of the last run.
 
     ```sh
     ragassay build examples/eval_trec.yaml

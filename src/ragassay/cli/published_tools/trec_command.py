@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def trec(given: Given) -> None:
     """Evaluate a TREC run against qrels, as trec_eval does, or compare several runs.
 
-    With one RUN its measures are printed. With several, each is tested against the LAST one, the
+    With one RUN its measures are printed. With several, each is tested against the last RUN, the
     baseline, as in 'ragassay compare NEW OLD'. A RUN of '-' is read from standard input.
 
     ```sh
@@ -37,9 +37,9 @@ def trec(given: Given) -> None:
     ragassay trec qrels.txt run.txt --format ultrarag
     ```
 
-    One run is averaged over the queries of both files, as in trec_eval. With -c it is averaged over
-    all judged queries, and a missing query counts 0. Several runs are always compared over all
-    judged queries. The output says which.
+    A single run is averaged over the queries of both files, as in trec_eval. With -c it is averaged
+    over all judged queries, and a missing query counts 0. Several runs are always compared over
+    all judged queries.
     """
     runs, query = _runs(given), _only_query(given.debug_level)
     measures = _measures(given)

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 def ask(given: Given) -> int:
     """Ask a system every query of QUERIES, and write its answers as samples.
 
-    QUERIES is a golden folder, or any file that 'ragassay run' reads; answers in it are left out.
+    QUERIES is a golden folder, or any file that 'ragassay run' reads; answers in it are ignored.
     Each answer is kept: run the same command again to ask only what is missing. The exit code is 3
-    where answers are missing.
+    if answers are missing.
 
     ```sh
     ragassay ask queries.jsonl --target my_rag:answer -o answers.jsonl

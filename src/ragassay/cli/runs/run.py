@@ -109,9 +109,9 @@ NOT_OF_DATA = ("data", "output", "fail_under", "trust_offline", "interval", "lev
 def validate(given: Given) -> int:
     """Read all of DATA (or what a YAML configuration names) and say what is in it.
 
-    Shows how many samples each metric applies to, which suites the data suit, and which columns
-    were not read and what they may be (--columns). Exit code 2: the data has a fault; its file,
-    line and field are named. Exit code 3: no metric of the run can be scored.
+    Shows how many samples each metric applies to, which suites suit the data, and which columns
+    were not read and what they may be (--columns). Exit code 2: the data has a fault, in the file,
+    line and field that are named. Exit code 3: no metric of the run can be scored.
 
     ```sh
     ragassay validate answers.jsonl

@@ -45,7 +45,7 @@ def report(given: Given) -> int:
 
 @command("explain")
 def explain(given: Given) -> None:
-    """Show why a sample has the scores it has: the answers of judges, the prompts, the raw replies.
+    """Show why a sample has its scores: the answers of judges, the prompts, the raw replies.
 
     ```sh
     ragassay explain runs/new q17
@@ -71,11 +71,11 @@ def explain(given: Given) -> None:
 def diagnose(given: Given) -> None:
     """Show why the samples of a run fail, or which faults a change moved.
 
-    Each failing sample is put into one class by the scores that the run holds: not retrieved,
-    ranked too low, refused an answerable question, wrong or invented, cited wrongly, right but
-    incomplete, retrieved but ignored, answered an unanswerable question. Scores that the run lacks
-    are computed here, offline. Each class has its count, its interval, its cost in the headline
-    metric, examples, and what to try. docs/diagnose.md has the rules.
+    The scores of the run put each failing sample into one class: not retrieved, ranked too low,
+    refused an answerable question, wrong or invented, cited wrongly, right but incomplete,
+    retrieved but ignored, answered an unanswerable question. Scores that the run lacks are computed
+    here, offline. Each class has its count, its interval, its cost in the headline metric,
+    examples, and what to try. docs/diagnose.md has the rules.
 
     With a second, older run it shows how samples moved between classes.
 
@@ -107,7 +107,7 @@ def diagnose(given: Given) -> None:
 
 @command("rescore")
 def rescore(given: Given) -> int:
-    """Compute every score of a run again from its stored verdicts, and compare. Asks no judge.
+    """Compute every score of a run again from the stored answers of judges, and compare.
 
     Exit code 0: all are equal; 3: some are not.
 
@@ -156,8 +156,8 @@ def compare(given: Given) -> int:
 
     Files and folders of exports are evaluated first, as 'ragassay run' does; nothing is kept.
 
-    A verdict is "only a hint" where few queries differ, or where the offline judge is not known to
-    agree with people. A sentence says which.
+    A verdict is "only a hint" if few queries differ, or if the offline judge is not known to agree
+    with people.
 
     ```sh
     ragassay compare new.jsonl old.jsonl

@@ -26,7 +26,7 @@ class Part:
     """A part of the suite.
 
     Args:
-        model: who is asked; the embedded judge where left out.
+        model: the judge; left out: offline.
         model_kwargs: the model's sampling parameters in place of the questions' own:
             ``temperature``, ``top_p``, ``presence_penalty``, ``frequency_penalty``, ``seed``,
             ``max_tokens``.
@@ -160,7 +160,7 @@ class HallucinationMetric(Part):
         model_name: the published checkpoint, or a folder that holds it (see docs/models.md).
         detection_threshold: accepted, without effect, as in the tool.
         max_chars: characters of the joined passages that are read.
-        given: take the value that the record brings, where it has one.
+        given: take the record's own value, if it has one.
 
     Raises:
         UsageError: another checkpoint, or an impossible number of characters.
@@ -257,7 +257,7 @@ class Evaluator:
 
         Raises:
             InputError: data that cannot be read.
-            UsageError: an option that there is not, or a judge that cannot be had.
+            UsageError: an unknown option, or a judge that does not work.
         """
         from ragassay.engine import evaluate
 
@@ -275,7 +275,7 @@ class TRECEvaluator(Evaluator):
     """The whole suite ``trecrag``.
 
     Args:
-        model: who is asked; the embedded judge where left out.
+        model: the judge; left out: offline.
         options: ``k_values``, ``hallucination_metric`` (``model_name``, ``max_chars``),
             ``run_consistency`` (all runs of each query are judged and compared:
             `Result.consistency`; else only the first is judged) with
@@ -340,11 +340,10 @@ class TRECEvaluator(Evaluator):
 
 
 class ConsistencyEvaluator(Evaluator):
-    """How similar the answers of repeated runs of a query are, in pairs; asks no judge.
+    """How similar the answers of repeated runs of a query are; asks no judge.
 
-    Samples hold each query several times (``query_run`` or ``repeat``). The summary of a result has
-    no metric: the numbers are in its ``consistency``, a result of its own, and printing the result
-    shows them.
+    Samples hold each query several times (``query_run`` or ``repeat``). The numbers are in the
+    result's ``consistency``, not in its summary; printing the result shows them.
 
     Args:
         options: ``metrics``: a list of ``{"bert_score": {...}}`` (``model_type``, ``lang``,

@@ -74,11 +74,10 @@ def compare(
         covers_answer 0.222 72 better
         em -0.042 72 no difference shown
 
-    Queries are matched by id, or by text where the runs share no id; repeats of a query are
-    averaged first. A query counts for a metric when both runs scored it, and ask and expect the
-    same. Counts and geometric means are not compared; percentiles are, with an interval and without
-    a test. A metric that the runs show under different names is one metric; it goes by the new
-    run's name.
+    Queries are matched by id, or by text if the runs share no id; repeats of a query are averaged
+    first. A query counts for a metric if both runs scored it, and ask and expect the same. Counts
+    and geometric means are not compared; percentiles are compared without a test. A metric with
+    different names in the runs has the new run's name.
 
     Args:
         new: the new run (A): a result or a run folder.
@@ -96,12 +95,12 @@ def compare(
             all tests together.
         correction: ``maxt`` (step-down max-T), ``holm``, ``bh`` (Benjamini-Hochberg) or ``none``
             across the metrics that are tested.
-        trust_offline: give verdicts on metrics judged offline, whatever the judge's agreement with
-            people.
+        trust_offline: give verdicts on metrics judged offline, even if the judge is not known to
+            agree with people.
         unpaired: compare the means of different queries (two weeks of logs) by Welch's test;
             nothing is matched, percentiles are left out, and ``fail_if_drop`` is refused.
         force: compare even if the metrics were computed differently, or most common queries
-            differ in what they ask or expect. A warning then says so, and the metrics concerned
+            differ in what they ask or expect. Then there is a warning, and the metrics concerned
             have no verdict.
 
     Raises:

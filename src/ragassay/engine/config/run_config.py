@@ -119,8 +119,8 @@ class Parameters(BaseModel):
     """Suites to run: rag, qa, retrieval, chunks, trecrag, mtrag, ragreport, golden, serving or
     consistency."""
     metrics: Annotated[Names, Option(short="-m")] = Field(default_factory=list)
-    """Metrics to compute instead of all of the suites', joined with commas ('ragassay metrics'
-    lists them). all: those of the suites, and the terminal shows a row for each."""
+    """Metrics to compute instead of the suites', joined with commas ('ragassay metrics' lists
+    them). all: the suites', with a row for each in the terminal."""
     output: Annotated[str | None, Option(short="-o", path="write")] = None
     """Folder for scores, summary and reports."""
     columns: Annotated[
@@ -136,8 +136,8 @@ class Parameters(BaseModel):
     passages_from: Annotated[
         str | None, Option(default="retrieval", form="retrieval|tools|span:NAME", page="formats.md")
     ] = None
-    """What becomes passages in traces and conversations: what retrieval steps returned
-    (retrieval), also what tools returned (tools), or what steps NAME returned (span:NAME)."""
+    """What becomes passages in traces and conversations: the output of retrieval steps
+    (retrieval), also of tools (tools), or of steps called NAME (span:NAME)."""
     encoding: Annotated[str | None, Option(default="utf-8")] = None
     """Encoding of the data's text, as in cp1252. Files with a byte order mark need none."""
     sheet: str | None = None
@@ -327,11 +327,11 @@ class Judging(BaseModel):
     retry_failed: bool = False
     """Ask again what the judge refused or answered unusably."""
     refresh: bool = False
-    """Ask everything again, also what the ledger holds, and in ragassay mtrag also the judged
-    values of the records."""
+    """Ask everything again, although the ledger (or, in ragassay mtrag, the record) has an
+    answer."""
     nuggets: Annotated[str, Option(page="nuggets.md")] = "own"
-    """Facts that answers are measured by: each sample's own passages ('own', as published), those
-    of all systems together ('pooled'), or a nugget file."""
+    """Source of the facts that answers should hold: each sample's passages ('own', as published),
+    those of all systems ('pooled'), or a nugget file."""
     rubric: Annotated[Names, Option(path="read", page="own-metrics.md")] = Field(
         default_factory=list
     )

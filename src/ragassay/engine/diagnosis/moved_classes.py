@@ -218,8 +218,8 @@ def diagnose(new: Run, **options: Any) -> Diagnosis: ...
 @overload
 def diagnose(new: Run, old: Run | None, **options: Any) -> Diagnosis | Moved: ...
 def diagnose(new: Run, old: Run | None = None, **options: Any) -> Diagnosis | Moved:
-    """Sorts the failing samples of a run into classes, by its scores; with an older run, says which
-    classes they moved between. No LLM is asked.
+    """Sorts the failing samples of a run into classes by its scores. With an older run, says how
+    they moved between classes. No LLM is asked.
 
     Examples:
         >>> import ragassay
@@ -246,9 +246,9 @@ def diagnose(new: Run, old: Run | None = None, **options: Any) -> Diagnosis | Mo
         thresholds: the numbers of the decision table.
         headline_only: whether samples fail by the headline alone. Otherwise an answer that is
             wrong or invented, cited wrongly or given to an unanswerable query fails in any case,
-            and one that matches a reference does not fail for saying it in other words.
+            and an answer that matches a reference in other words does not fail.
         n_examples: samples shown of each class.
-        complete: compute the signals that the run lacks, offline, where it kept its samples.
+        complete: compute the signals that the run lacks, offline, if it kept its samples.
 
     Raises:
         UsageError: data in place of a run; the run has no such metric, or none that can be the

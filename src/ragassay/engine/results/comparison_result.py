@@ -189,8 +189,8 @@ class Comparison(Displayed):
     """Two runs on the same queries.
 
     ``only_a`` and ``only_b`` count queries that the other run lacks; they are not compared.
-    ``clustered_by`` names what belongs together in the test and the intervals (a conversation), and
-    ``n_clusters`` says how many of them there are; both are ``None`` when queries are independent.
+    ``clustered_by`` names what is tested together (a conversation), and ``n_clusters`` says how
+    many there are; both are ``None`` if queries are independent.
     ``judged_by`` names the judge of both runs, or both judges; empty where nobody was asked.
     ``metrics_only_a`` and ``metrics_only_b`` are metrics that the other run lacks, where none were
     asked for by name. ``n_tested`` metrics were tested together, at the level ``1 - level``.
@@ -263,7 +263,7 @@ class Comparison(Displayed):
         return chart
 
     def to_polars(self) -> polars.DataFrame:
-        """One row a metric, with its means, difference and verdict."""
+        """A row per metric, with its means, difference and verdict."""
         import polars
 
         rows = [

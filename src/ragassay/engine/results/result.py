@@ -37,7 +37,7 @@ itself."""
 
 @dataclass
 class Result(Displayed):
-    """One evaluation. It can be pickled; the rows of one with a folder stay in the folder.
+    """An evaluation. It can be pickled; if it has a folder, its rows stay there.
 
     Examples:
         >>> import ragassay
@@ -56,12 +56,12 @@ class Result(Displayed):
         config: the resolved configuration (``run.yaml``).
         folder: the run folder, where there is one.
         gates: the results of the gates (``fail_under``).
-        bank: the nugget bank that answers were measured by, where a result in memory has one.
+        bank: the nugget bank that answers were measured by, if a result in memory has one.
         judge_answers: the answers of the judge, by the ids in a score's evidence.
         called: its name in a comparison with a run of the same name.
 
-    ``consistency`` has the scores of the runs of each query, where that was asked for: a result of
-    its own, with a sample for each query and system."""
+    ``consistency`` is a result for the suite of that name, with a sample for each query of a
+    system."""
 
     summary: Summary
     columns: ScoreColumns
@@ -123,14 +123,13 @@ class Result(Displayed):
         return f"{outer}/{self.folder.name}" if outer else self.folder.name
 
     def to_polars(self) -> polars.DataFrame:
-        """One row a sample: ``sample``, ``system``, ``repeat``, ``query``, ``answer``,
+        """A row per sample: ``sample``, ``system``, ``repeat``, ``query``, ``answer``,
         ``answerability``, ``failure`` (why the system gave no answer), a column for each field of
-        the samples' metadata that holds plain values, a column a metric, then ``right`` and
-        ``cause``: whether the answer is right, and why not (`ragassay.diagnose`), where that is
-        known.
+        the samples' metadata that holds plain values, a column for each metric, then ``right``
+        and ``cause``: whether the answer is right, and why not (`ragassay.diagnose`), if known.
 
-        A value is ``null`` where the metric is unscored; label metrics are left to `scores`. A
-        field of the metadata that is called as another column is ``metadata.NAME``.
+        A value is ``null`` if the metric is unscored; labels are only in `scores`. A field of the
+        metadata with the name of another column is called ``metadata.NAME``.
         """
         return sample_frame(self)
 

@@ -52,7 +52,7 @@ def evaluate_run(
 ) -> RunScores:
     """Evaluates a run against qrels, over all judged queries.
 
-    A judged query that the run lacks scores 0; a query of the run that was never judged is left
+    A judged query that the run lacks scores 0; a query that was never judged is left
     out. Documents are ranked by score, then id, both descending.
 
     Args:

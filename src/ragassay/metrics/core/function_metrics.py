@@ -189,19 +189,18 @@ def metric(
             named as a part of a sample gets that part: ``query`` and ``answer`` as texts,
             ``references`` and ``passages`` as lists of texts, ``gold``, ``history``,
             ``answerability``, ``metadata``, ``id``, ``system``, ``repeat``, ``given``, or
-            ``sample`` for all of it. A sample without a part is unscored; where the parameter has
-            the default ``None``, it gets that. Any other parameter has a number, flag or text as
-            its default, and is one of the metric: ``brief(most=9)``. The function returns a finite
+            ``sample`` for all of it. A sample without a part is unscored, unless the parameter has
+            the default ``None``. Any other parameter has a number, flag or text as its default,
+            and is a parameter of the metric: ``brief(most=9)``. The function returns a finite
             number, ``True`` or ``False``, ``(number, explanation)``, or ``None`` (or ``(None,
             why)``) where it has no value.
-        name: of the metric; the function's where left out.
-        title: one line for people; the first of the function's docstring where left out.
-        low: smallest value; ``None`` for no bound. A value outside the range is unscored, and says
-            so.
+        name: of the metric (default: the function's).
+        title: a line for people (default: the first line of the function's docstring).
+        low: smallest value; ``None`` for no bound. A value outside the range is unscored.
         high: largest value, likewise.
-        higher_is_better: the direction; ``None`` where neither is better.
-        version: raise it when the same input would give another value for a reason that the
-            function's own source does not show.
+        higher_is_better: the direction; ``None`` if neither is better.
+        version: raise it if the same input gives another value, for a reason outside the
+            function's own source.
 
     Returns:
         The metric. It can be called like the function.
