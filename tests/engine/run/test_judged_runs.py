@@ -238,7 +238,7 @@ def test_offline_answers_that_are_replayed_stay_labelled_offline(tmp_path: Path)
     again = ragassay.evaluate(
         records(4), ["test_tried"], judge=words, save=save, ledger=str(tmp_path / "ledger.sqlite")
     )
-    label = "replay:judge_answers.jsonl of offline-lexical/8"
+    label = "replay:judge_answers.jsonl of offline-lexical/9"
     metric = again.summary.metrics["test_tried"]
     assert metric.judge == label and f"judge={label}#" in metric.signature
     assert {row.judge for row in again.scores} == {label}
@@ -246,7 +246,7 @@ def test_offline_answers_that_are_replayed_stay_labelled_offline(tmp_path: Path)
     assert wording.judge_of(metric) == "offline-lexical (replayed)"
     assert label in (save / "scores.jsonl").read_text()
     llm = ragassay.evaluate(records(4), ["test_tried"], judge=Rule())
-    with pytest.raises(UsageError, match="of offline-lexical/8"):
+    with pytest.raises(UsageError, match="of offline-lexical/9"):
         ragassay.compare(llm, again)
 
 

@@ -199,7 +199,7 @@ class Thresholds:
 
     low_rank: int = 3
     max_contradicted: float = 0.0
-    min_supported: float = 0.5
+    min_supported: float = 0.55
     min_cited: float = 0.5
     min_right: float = 0.5
     min_complete: float = 0.25
@@ -314,14 +314,16 @@ _RULES: Mapping[str, Rule] = {
 
 def class_of(
     values: Values, sample: Sample, below: bool, limits: Thresholds, *, headline_only: bool,
-    wants_answer: bool = False,
+    measures: str = "retrieval",
 ) -> FaultClass | None:  # fmt: skip
-    """The class of a sample; ``None`` where it does not fail."""
+    """The class of a sample; ``None`` where it does not fail. ``measures``: see `Diagnosis`."""
     refused = refusal(values, sample)
     if refused == "right":
         return None
-    below = below and not refused
-    values = {**values, FAILS: float(below), WANTS_ANSWER: float(wants_answer)}
+    # What passages support of which none is relevant does not answer the query.
+    off_topic = values.get("rank") == inf and values.get("refused") != 1.0
+    below = (below or (measures == "support" and off_topic)) and not refused
+    values = {**values, FAILS: float(below), WANTS_ANSWER: float(measures != "retrieval")}
     for row in CLASSES:
         fails = below or (row.own_fault and not headline_only)
         if fails and row.holds(values, sample, limits):

@@ -22,7 +22,7 @@ from ragassay.engine.results.score_rows import by_sample, with_samples
 from ragassay.engine.results.summary import MetricSummary, sample_clusters
 from ragassay.engine.run.scoring import by_reference, record_warnings
 from ragassay.judges.offline.questions import has_other_numbers, match
-from ragassay.judges.offline.refusal import declines
+from ragassay.judges.offline.refusal import declines, stated
 from ragassay.judges.questions.grading import AnswerMatch
 from ragassay.stats.intervals import ROUNDING, Interval, mean_interval
 
@@ -231,7 +231,12 @@ def diagnosis_of(
     added = _added(result) if complete else None
     metrics = {**(added.summary.metrics if added else {}), **result.summary.metrics}
     names = table.names_by_metric(metrics)
-    measures, compares = HEADLINES.get(table.canonical_name(metric.metric), ("answers", ""))
+    judged = {name: by for name, of in metrics.items() if (by := judge_agreement(of)) is not None}
+    agreements = {name: str(found.note) for name, found in judged.items()}
+    hints = {name for name, found in judged.items() if found.indicative}
+    measures, words = HEADLINES.get(table.canonical_name(metric.metric), ("answers", ""))
+    # The offline judge compares words, too.
+    compares = words or "overlap" * (metric.name in hints and measures == "answers")
     overlap = compares == "overlap" and not headline_only
     faults: list[table.FaultClass | None] = []
     settled, is_open, is_right, has_reference = np.zeros((4, len(columns)), np.bool_)
@@ -239,22 +244,19 @@ def diagnosis_of(
     examples: defaultdict[str, list[Example]] = defaultdict(list)
     judges: defaultdict[str, dict[str, None]] = defaultdict(dict)
     parts: set[str] = set()
-    by_judge = ((name, judge_agreement(summary)) for name, summary in metrics.items())
-    judged = {name: agreement for name, agreement in by_judge if agreement is not None}
-    agreements = {name: str(found.note) for name, found in judged.items()}
-    hints = {name for name, found in judged.items() if found.indicative}
     by_words = hints | (metrics.keys() - judged.keys())
     doubtful = {n for n in hints if table.canonical_name(metrics[n].metric) in table.GRADED}
     for row, (sample, known) in enumerate(_samples(result, names, added)):
         matches, others = _compared(sample) if overlap else (False, False)
         others = others and bool(scored[row]) and not matches
         low[row] = others or (low[row] and not matches)
-        # What a reference says too was not invented, whatever a comparison of words says; nor does
-        # such a comparison contradict what a judge found right.
+        # What a judge found right or a reference says, too, is neither wrong nor invented by a
+        # comparison of words. Of several statements the reference may have only one.
         is_good = scored[row] and not low[row] and measures == "answers"
+        agrees = matches if overlap else is_good
         outvoted = {
-            "supported": matches or (is_good and compares != "overlap"),
-            "contradicted": is_good and not compares,
+            "supported": agrees and (not compares or len(stated(sample.answer_text)) < 2),
+            "contradicted": is_good and not words,
         }
         signals = {
             name: found for name, found in known.items()
@@ -266,13 +268,9 @@ def diagnosis_of(
             sources[name][signal.metric] += 1
         by_name = {name: signal.value for name, signal in signals.items()}
         by_name |= dict.fromkeys(("right", "complete"), 0.0) if others else {}
-        # What passages support of which none is relevant does not answer the query.
-        if measures == "support" and by_name.get("rank") == inf and by_name.get("refused") != 1.0:
-            low[row] = True
         fault = table.class_of(
-            by_name, sample, bool(low[row]), limits, headline_only=headline_only,
-            wants_answer=measures != "retrieval",
-        )  # fmt: skip
+            by_name, sample, bool(low[row]), limits, headline_only=headline_only, measures=measures
+        )
         faults.append(fault)
         refused = "" if fault else table.refusal(by_name, sample)
         is_open[row], is_right[row] = refused == "open", refused == "right"
