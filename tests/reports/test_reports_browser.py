@@ -309,7 +309,7 @@ def test_the_panel_of_a_comparison_filters_by_class_and_run(visit: Any, faulty: 
     assert row.locator("td").all_inner_texts()[:4] == ["1", "0", "1", "0"]
     row.locator("a[data-filter]").click()
     page.locator("#count", has_text="1 of 3 queries").wait_for()
-    assert "new Not retrieved" in page.locator("#queries tbody tr").first.inner_text()
+    assert "new Answer not retrieved" in page.locator("#queries tbody tr").first.inner_text()
     for kind, n in (("right", 0), ("wrong", 1)):
         page.select_option("#filter", f"became {kind}")
         page.locator("#count", has_text=f"{n} of 3 queries").wait_for()

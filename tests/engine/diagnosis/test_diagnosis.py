@@ -237,9 +237,8 @@ def test_costs_add_up_to_what_the_mean_of_the_scored_would_gain() -> None:
 
 def test_an_answer_that_matches_a_reference_does_not_fail_for_being_long() -> None:
     long = f"You asked about the mill in the village by the river. {GOLD} Ask again at any time."
-    half = long.replace(GOLD, "The mill closes.")
     silent = {**record("silent", ""), "answer": None}
-    data = [record("long", long), record("half", half), silent]
+    data = [record("long", long), record("half", long.replace(GOLD, "The mill closes.")), silent]
     result = ragassay.evaluate(data, ["token_f1.f", "RR"])
     found = diagnose(result, complete=False)
     assert found.classes == [None, "ignored", "no_reply"] and found.only_hint
@@ -254,11 +253,10 @@ def test_an_answer_that_matches_a_reference_does_not_fail_for_being_long() -> No
     assert verdict_of(found).startswith("67 % of 9 rated answers are right")
     # What a reference says is not called invented by a judge that nobody measured; the rest is.
     said = [("", "nine"), ("", "ten"), (" Captain Morrow draws lots for it.", "nine")]
-    data = [record(text, f"It opens at nine.{text}", references=[of]) for text, of in said]
-    data = [{**item, "id": f"{at}", "passages": ["Rain fell."]} for at, item in enumerate(data)]
+    data = [record(f"{at}", f"It opens at nine.{rest}", references=[of])
+            | {"passages": ["Rain fell."]} for at, (rest, of) in enumerate(said)]  # fmt: skip
     for metric in ("token_f1.f", "factual_correctness.f1"):
-        found = diagnose(ragassay.evaluate(data, [metric, "faithfulness"]))
-        assert found.classes == [None, "invented", "invented"] and found.only_hint
+        assert diagnose(ragassay.evaluate(data, metric)).classes == [None, "invented", "invented"]
 
 
 @pytest.mark.parametrize(
