@@ -91,6 +91,8 @@ def test_a_beir_folder_is_judged_by(tmp_path: Path) -> None:
     folder = written(tmp_path, "beir")
     corpus = json.loads((folder / "corpus.jsonl").read_text())
     assert corpus == {"_id": "tower", "title": "", "text": TEXT}
+    queries = (folder / "queries.jsonl").read_text().splitlines()
+    assert [json.loads(one)["_id"] for one in queries] == ["q1", "q2"]  # q2 has no gold
     assert (folder / "qrels/test.tsv").read_text() == ("query-id\tcorpus-id\tscore\nq1\ttower\t2\n")
     turned = ITEMS[0].model_copy(
         update={"gold": (ITEMS[0].gold or [])[::-1]}
@@ -117,7 +119,8 @@ def test_items_without_what_a_format_holds_are_told(kind: str) -> None:
 
 
 def test_a_cell_that_no_workbook_holds_is_told() -> None:
-    long = GoldenItem(id="q3", query="why " * 9_000)
+    exported((GoldenItem(id="q3", query="w" * 32_767),), "xlsx", lambda: DOCUMENTS)
+    long = GoldenItem(id="q3", query="w" * 32_768)
     with pytest.raises(InputError, match="'q3' has more than 32,767 characters") as told:
         exported((long,), "xlsx", lambda: DOCUMENTS)
     assert told.value.field == "query"

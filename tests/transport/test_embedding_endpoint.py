@@ -77,7 +77,7 @@ def expected(texts: Sequence[str] = TEXTS, dimensions: int = 64) -> np.ndarray[A
 
 def test_many_texts_travel_in_one_request(desk: Desk) -> None:
     embedder = desk.embedder()
-    embedder.embed([*TEXTS, *TEXTS])
+    embedder.embed([*TEXTS, " \n", *TEXTS])
     assert desk.server.stats()["requests"] == 1
     assert desk.server.bodies[0]["input"] == TEXTS
     assert embedder.usage.questions == len(TEXTS) and embedder.usage.calls == 1

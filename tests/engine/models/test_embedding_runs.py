@@ -312,6 +312,8 @@ def test_gold_below_the_smallest_relevant_grade_is_not_compared() -> None:
     assert [one.value for (one,) in found] == [pytest.approx(1 / 3), 0.5]
     bare = sample("b", (), (GoldPassage(id="a"), *graded[1:]))  # which needs no text
     assert scored("ChunkR(by=cosine,rel=2)@1", bare) == found[1]
+    lacking = [naming.parse(f"ChunkR(by=cosine,rel={rel})@1").lacks(bare) for rel in (1, 2)]
+    assert [one is None for one in lacking] == [False, True]
 
 
 def answered(text: str, *references: str, **more: Any) -> Sample:

@@ -199,6 +199,7 @@ def test_a_sample_is_in_the_slice_of_each_short_label_of_its_own(value: object, 
     collected.close(clustered=False)
     found = slice_summaries(data, [metric()])
     assert {one.value: one.n for one in found} == slices
+    assert {one.value: one.metrics["f1"].n_scored for one in found} == slices
 
 
 @pytest.mark.parametrize(("queries", "clusters"), [
