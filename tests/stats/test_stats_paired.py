@@ -54,7 +54,7 @@ def test_swapping_the_systems_mirrors_everything(pairs) -> None:
     assert back.t_p_value == there.t_p_value
     assert back.detectable == there.detectable
     assert (back.wins, back.losses, back.ties) == (there.losses, there.wins, there.ties)
-    assert back.diff == -there.diff
+    assert (back.diff, back.cohens_d) == (-there.diff, there.cohens_d and -there.cohens_d)
     if there.low is None:
         assert back.low is None
     else:

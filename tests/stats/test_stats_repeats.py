@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
+from dataclasses import astuple
 
 import numpy as np
 import pytest
@@ -36,6 +37,12 @@ def test_a_spread_agrees_with_the_standard_library(values: list[float]) -> None:
     assert math.isclose(found.iqr, third - first, abs_tol=1e-9 * size)
     assert min(values) <= found.mean <= max(values)
     assert 0 <= found.iqr <= found.range
+
+
+def test_a_spread_by_hand_and_no_coefficient_of_variation_at_mean_zero() -> None:
+    two = (2, 3, 2, 2**0.5 / 3, 3, 1, 2, 1, 1.5)
+    assert astuple(spread([2.0, 4.0])) == pytest.approx(two)
+    assert [spread(values).cv for values in ([0, 0], [-1, 1], [5, 5])] == [None, None, 0]
 
 
 def test_rank_biased_overlap_by_hand() -> None:

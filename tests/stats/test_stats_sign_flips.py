@@ -60,6 +60,11 @@ def test_means_of_several_rounded_parts_tie_too() -> None:
     assert found.p_value == 0.5
 
 
+def test_up_to_sixteen_queries_all_patterns_are_flipped_and_of_more_as_many_as_asked_for() -> None:
+    found = [sign_flips([1.0] * n, n_resamples=99) for n in (16, 17)]
+    assert [(flips.exact, flips.n_patterns) for flips in found] == [(True, 2**15), (False, 100)]
+
+
 def test_p_is_repeatable_by_its_seed_however_the_work_is_cut(monkeypatch) -> None:
     differences = np.random.default_rng(0).normal(0.02, 0.5, (3, 100))
     first = sign_flips(differences, seed=5).p_values
