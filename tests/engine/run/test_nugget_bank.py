@@ -62,7 +62,8 @@ def bank_of(samples: list[Sample], said: Scripted, names: str = "nuggets.all") -
 def test_a_bank_pools_the_passages_of_all_systems_and_repeats() -> None:
     said = Scripted(judge)
     bare = Sample(id="q1", passages=(Passage(None, id="x"),), system="c")  # the others have both
-    later = sample("a", "other", id="q2", query="who?", history=(Turn("user", "first?"),))
+    turns = (Turn("user", "first?"), Turn("agent", "so"))  # the user's are read
+    later = sample("a", "other", id="q2", query="who?", history=turns)
     bank = bank_of([bare, *TWO, later], said)
     entries = [(name, one.query, one.failure) for name, one in bank.items()]
     assert entries == [("q1", "what?", None), ("q2", "who?", None)]
