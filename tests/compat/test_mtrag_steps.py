@@ -448,10 +448,12 @@ def test_files_that_do_not_fit_are_refused_with_their_place(
 
 def test_the_benchmarks_config_chooses_the_algorithmic_metrics(tmp_path: Path) -> None:
     config = tmp_path / "config.yaml"
-    config.write_text(CONFIG)
     source = written(tmp_path / "in.jsonl", [record()])
-    stepped("algorithmic", source, tmp_path / "out.jsonl", evaluators=config)
-    assert list(lines(tmp_path / "out.jsonl")[0]["metrics"]) == list(FIELDS[:9])
+    for chosen in (range(7), (0, 1, 3, 4)):  # the aggregate needs four of them
+        config.write_text("\n".join(CONFIG.splitlines()[1 + at] for at in chosen))
+        stepped("algorithmic", source, tmp_path / "out.jsonl", evaluators=config)
+        names = [FIELDS[at] for at in (*chosen, 7, 8)]
+        assert list(lines(tmp_path / "out.jsonl")[0]["metrics"]) == names
     some = "{}: {{func: recall, target: target}}\nLength: {{func: length, target: target}}\n"
     for name in ("Recall", "Mine"):
         config.write_text(some.format(name))

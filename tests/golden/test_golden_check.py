@@ -100,15 +100,16 @@ def test_leaks_contradictions_and_duplicates_are_found(golden: GoldenSet) -> Non
     other = item(golden, "library-child-fines")
     other.references = ["No, nothing.", "Yes, 20 cents a day"]
     other.negative_references = [NegativeReference(text="no nothing")]
-    golden.items.append(
-        GoldenItem(id="copy", query="How many books can I have out at  once", status="accepted")
-    )
+    golden.items += [
+        GoldenItem(id=name, query="How many books can I have out at  once", status=status)
+        for name, status in (("copy", "accepted"), ("third", "draft"), ("out", "rejected"))
+    ]
     found = check(golden)
     assert told(found, "leak") == [("library-dvd", "the query holds its answer 'one week'")]
     assert kinds(found, "contradiction") == [
         ("library-child-fines", "yes_and_no"), ("library-child-fines", "right_and_wrong"),
     ]  # fmt: skip
-    assert kinds(found, "duplicate") == [("copy", "asked_twice")]
+    assert kinds(found, "duplicate") == [("copy", "asked_twice"), ("third", "asked_twice")]
     golden.items = [other]
     other.query = "Is a tram or a bus faster?"
     for reference, leaks in (("bus", False), ("tram", True)):

@@ -257,7 +257,7 @@ def test_trec_evals_residual_is_available_beside_the_correct_one() -> None:
 
 def test_a_run_is_evaluated_over_all_judged_queries() -> None:
     qrels = {"q2": {"a": 1}, "q1": {"a": 1, "b": 0}}
-    found = evaluate_run(qrels, {"q1": {"a": 1.0}, "unjudged": {"a": 1.0}}, ["RR", "NumRel"])
+    found = evaluate_run(qrels, {"q1": {"a": 1.0}, "unjudged": {"a": 1.0}}, ["RR", "NumRel", "MRR"])
     assert found.queries == ("q1", "q2")
     assert found.values["RR"].tolist() == [1.0, 0.0]
     assert found.means == {"RR": 0.5, "NumRel": 2.0}

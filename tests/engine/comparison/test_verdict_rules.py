@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -236,6 +237,8 @@ def test_a_gate_on_an_offline_judgment_is_undecided_unless_trusted(
     assert "undecided" in capsys.readouterr().out
     assert call([*gate, "--trust-offline"]) == 0
     good, bad = folders
+    report = ["report", good, *gate[-2:]]
+    assert (call(report), call([*report, "--trust-offline"])) == (3, 0)
     worse = ["compare", bad, good, "-m", "answer_match", "--fail-if-worse"]
     assert (call(worse), call([*worse, "--trust-offline"])) == (3, 1)
     worse = ["compare", good, bad, "--fail-if-worse", "-m"]
@@ -274,7 +277,7 @@ DROPS = [
     ("contains_answer>0.3", [0.0] * 60, True),  # the same: a drop of 0.3 is excluded
     ("contains_answer>0.3", [-1.0] * 40, False),
     ("contains_answer>0.3", [0.0] * 3, None),
-    ("contains_answer>0.01", [0.0] * 60, None),
+    ("contains_answer>0.01", [0.0] * 12, None),  # up to 0.2209
 ]
 
 
@@ -286,6 +289,9 @@ def test_a_drop_is_excluded_shown_or_neither(margin: str, change, passed) -> Non
         (gate,) = ragassay.compare(new, old, fail_if_drop=margin).gates
         assert gate.passed is passed and gate.sentence.startswith(f"gate no drop {margin}:")
         assert ("one-sided 95 % bounds" in gate.sentence) == (len(change) > 3)
+        if excluded := re.search(r"exclude one above ([0-9.]+):", gate.sentence):
+            wider = f"contains_answer>{excluded[1]}"
+            assert ragassay.compare(new, old, fail_if_drop=wider).gates[0].passed
 
 
 def test_a_drop_where_lower_is_better_is_a_rise() -> None:

@@ -41,6 +41,7 @@ def file_of(records: list[dict[str, Any]], folder: Path) -> Path:
     ({"from_timestamp": "2024-05-01T03:00:00+02:00"}, ["q2", "q3", "q4"]),
     ({"to_timestamp": datetime(2024, 5, 1, tzinfo=UTC)}, ["q0", "q1"]),
     ({"from_timestamp": DAY, "limit": 1}, ["q1"]),
+    ({"from_timestamp": DAY, "to_timestamp": DAY}, ["q1"]),
 ])  # fmt: skip
 def test_both_ends_are_included(interval: dict[str, Any], ids: list[str], tmp_path: Path) -> None:
     assert kept(**interval) == kept(file_of(RECORDS, tmp_path), **interval) == ids
