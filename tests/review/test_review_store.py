@@ -21,7 +21,8 @@ from reviewed_set import TEXT, item_of, small, version
 def test_an_accepted_item_names_its_reviewer_and_no_other_line_changes(tmp_path: Path) -> None:
     store = small(tmp_path / "g", origin="synthetic")
     before = (tmp_path / "g/queries.jsonl").read_bytes().splitlines()
-    store.review("i1", "ann", "accept", version(store, "i1"), seconds=12.34)
+    tags = {"tags": ["hours"]}  # which make no edit
+    store.review("i1", "ann", "accept", version(store, "i1"), fields=tags, seconds=12.34)
     after = (tmp_path / "g/queries.jsonl").read_bytes().splitlines()
     assert [a == b for a, b in zip(before, after, strict=True)] == [True, False, True]
     item = item_of(store, "i1")
@@ -42,9 +43,9 @@ def test_an_edit_keeps_who_said_what_and_reads_new_spans_from_the_document(tmp_p
         "gold": [{"document": "library", "start": start, "end": start + 17}],
         "tags": ["hours", "hours", " "],
     }  # fmt: skip
-    made = store.review("i0", "ann", "accept", version(store, "i0"), fields=fields)
+    made = store.review("i0", "ann", "accept", version(store, "i0"), fields=fields, seconds=-1.0)
     item = item_of(store, "i0")
-    assert made.decision == "edit" and item.origin == "edited"
+    assert (made.decision, made.seconds, item.origin) == ("edit", 0.0, "edited")
     assert item.references == ["six"] and item.tags == ["hours"]
     said = [(one.text, one.by) for one in item.negative_references]
     assert said == [("ten", "eve"), ("nine", "ann")]
@@ -85,13 +86,13 @@ def test_what_makes_no_sense_is_said(tmp_path: Path, item, reviewer, fields, pro
 
 
 def test_who_decided_on_an_older_version_is_told_and_sees_the_present_one(tmp_path: Path) -> None:
-    store = small(tmp_path / "g")
+    store = small(tmp_path / "g", origin="human")
     old = version(store, "i0")
     store.review("i0", "ann", "accept", old, fields={"query": "Open when?"})
     with pytest.raises(ReviewConflictError, match="changed by ann") as caught:
         store.review("i0", "bob", "reject", old)
     assert caught.value.item is not None and caught.value.item.query == "Open when?"
-    assert item_of(store, "i0").status == "accepted"
+    assert (item_of(store, "i0").status, item_of(store, "i0").origin) == ("accepted", "human")
     old = version_of(store.golden().items[1])
     path = tmp_path / "g/queries.jsonl"
     path.write_text(path.read_text().replace("it open? 1", "it shut? 1"))  # outside the program
