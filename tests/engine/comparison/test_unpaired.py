@@ -41,6 +41,9 @@ def test_the_means_of_two_weeks_are_compared_by_welchs_test_after_holm() -> None
         assert d.verdict == "worse" and d.low is not None and d.high is not None
         assert d.diff is not None and d.low < d.diff < d.high < 0
         assert d.low <= theirs.confidence_interval(0.95).low + 1e-9
+    for name in ("bh", "none"):  # two equal p stay as they are
+        others = ragassay.compare(new, old, unpaired=True, correction=name).differences
+        assert [d.p_adjusted for d in others] == pytest.approx([theirs.pvalue] * 2)
     assert (found.only_a, found.only_b, found.n_common) == (200, 150, 0)
     (warning,) = [note for note in found.notes if note.severity == "warning"]
     assert (warning.kind, warning.counts["new"], warning.counts["old"]) == ("unpaired", 200, 150)
