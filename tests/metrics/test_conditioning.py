@@ -291,12 +291,14 @@ def test_given_conditioned_values_that_contradict_the_label_are_counted_and_told
         ("RB_agg", [1.7], "a number from 0 to 1"), ("RB_agg", ["high"], "a number from 0 to 1"),
         ("RB_llm", [7.5], "a number from 0 to 1"), ("idk_eval", [0.7], "0, 0.5 or 1"),
         ("BertscoreR", [1.7], "one number of at most 1, or one for each text"),
-        ("BertKPrec", [0.5, 0.5, 0.5], "one number of at most 1, or one for each text"),
+        ("BertscoreR", [0.5, 0.5], "one number of at most 1, or one for each text"),
+        ("BertKPrec", [0.5, 0.5], "one number of at most 1, or one for each text"),  # of three
     ],
 )  # fmt: skip
 def test_impossible_given_values_are_counted_and_told(field, value, rule) -> None:
     given = {"BertscoreR": 0.5, "BertKPrec": 0.5, "RB_llm": 0.5, "RL_F": 0.5, "idk_eval": 0}
-    samples = [replace(sample("ANSWERABLE", **given), id=f"q{n}") for n in range(40)]
+    one = replace(sample("ANSWERABLE", **given), passages=(Passage(text="a"),) * 3)
+    samples = [replace(one, id=f"q{n}") for n in range(40)]
     wrong = [replace(one, given={**one.given, field: value}) for one in samples]
     for metrics in (None, ["RB_agg_idk", "RB_llm_idk"]):
         summary = ragassay.evaluate(wrong, "mtrag", metrics=metrics, judge=Scripted(Reason.BUDGET))

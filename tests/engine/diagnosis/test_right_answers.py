@@ -80,7 +80,9 @@ def test_a_comparison_says_first_whether_more_answers_are_right(
     assert gate.metrics == ((RIGHT["answers"],) if worse or hint == "worse" else ())
     worst = [line[5:17] for line in worst_queries(gated, gate, 1)]
     assert worst == ["became wrong"] * len(gate.metrics)
-    trusted = compared(new, old, trust_offline=True)[0].findings[0]
+    found, change = compared(new, old, trust_offline=True)
+    trusted = found.findings[0]
+    assert not any(row.only_hint for row in change.classes)
     assert (trusted.verdict, trusted.why is not None) == (hint or verdict, hint is not None)
     assert trusted.why is None or trusted.why.kind == "offline_trusted"
 
