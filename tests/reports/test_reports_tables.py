@@ -80,6 +80,7 @@ def test_negative_values_stay_numbers_and_hostile_texts_are_tamed(tmp_path: Path
     lines = read_csv(tmp_path / "signed.csv")
     assert [line["value"] for line in lines] == ["-0.5", "2.0", ""]
     assert lines[2]["explanation"] == "'=1+1"
+    assert [_cell(text) for text in ("-5", "+1.5e3", "-5a")] == ["-5", "+1.5e3", "'-5a"]
     tables.write_wide_csv(hostile(), tmp_path / "hostile.csv")
     heads = list(read_csv(tmp_path / "hostile.csv")[0])
     assert "'=cmd|' /C calc'!A0" in heads

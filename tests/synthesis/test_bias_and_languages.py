@@ -182,6 +182,12 @@ def test_items_of_every_sentence_favour_nothing_and_no_items_either(tmp_path: Pa
     every = favoured(corpus, drafts(corpus, "en", "day"))
     assert every and not [one for one in every if one.p < NOTABLE]
     assert favoured(corpus, []) == []
+    for n, is_shown in ((5, True), (4, False)):  # sentences that mention women
+        small = corpus_of(tmp_path / f"{n}", "en", n=n)
+        found = {row.what: row for row in favoured(small, drafts(small, "en", " men")[:3])}
+        assert ("women" in found) is is_shown
+        men = found["men"]
+        assert men.rate / men.expected == pytest.approx(men.ratio.value)
 
 
 @pytest.mark.parametrize(
