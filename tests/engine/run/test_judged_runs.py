@@ -259,10 +259,11 @@ def test_the_judge_is_named_only_for_metrics_with_a_value_of_its_own() -> None:
     ]
     summary = ragassay.evaluate(records, ["RL_F", "RB_llm", "idk_eval"]).summary
     assert summary.judging is not None
-    asked = replace(summary, judging=replace(summary.judging, questions=3, calls=3))
+    asked = replace(summary, judging=replace(summary.judging, questions=3, calls=3, disagreed=1))
     for one in (summary, asked):
         assert not any("Judged by" in note for note in summary_view.summary_notes(one))
-    assert any("Asked of offline-lexical/" in note for note in summary_view.summary_notes(asked))
+    said = " ".join(summary_view.summary_notes(asked))
+    assert "Asked of offline-lexical/" in said and "1 of 3 questions" in said
 
     records = [
         {"id": "1", "query": "When?", "answer": "At nine.", "passages": ["It opens at nine."]},

@@ -365,13 +365,19 @@ def test_the_signature_changes_with_the_content_but_not_with_the_place(tmp_path:
     assert first.leaves() == ()
 
 
-def test_a_run_with_most_of_its_questions_unanswered_is_incomplete(tmp_path: Path) -> None:
+def test_a_run_with_most_of_its_questions_unanswered_is_incomplete(tmp_path: Path, capsys) -> None:
     sample = {"id": "1", "query": QUERY, "answer": "Paris.", "passages": [PASSAGE]}
     (tmp_path / "data.jsonl").write_text(json.dumps(sample) + "\n", encoding="utf-8")
     labels = write(tmp_path, LABEL)
 
     def code(metrics: str) -> int:
-        return int(call(["run", f"{tmp_path}/data.jsonl", "-m", metrics, "-J", f"replay:{labels}"]))
+        words = ["-m", metrics, "-J", f"replay:{labels}", "-o", f"{tmp_path}/run"]
+        return int(call(["run", f"{tmp_path}/data.jsonl", *words]))
 
     assert code("umbrela") == code("umbrela,em") == 0
     assert code("umbrela,faithfulness,idk_eval") == 3
+    capsys.readouterr()
+    assert call(["explain", f"{tmp_path}/run", "1"]) == 0
+    lines = capsys.readouterr().out.partition("Lines to add")[2].splitlines()[1:]
+    asked = [json.loads(line)["question"] for line in filter(None, lines)]
+    assert asked == ["extract_claims", "says_idk"]
