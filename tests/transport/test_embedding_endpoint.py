@@ -109,7 +109,7 @@ def test_what_was_paid_for_is_never_sent_again(desk: Desk) -> None:
     again = desk.embedder()
     assert (vectors(again.embed([*TEXTS, "one more"])) == first).all()
     assert desk.server.bodies[1]["input"] == ["one more"]
-    assert (again.usage.cached, again.usage.calls) == (10, 1)
+    assert (again.usage.questions, again.usage.cached, again.usage.calls) == (11, 10, 1)
     elsewhere = Ledger(desk.path)
     try:
         assert len(desk.embedder(ledger=elsewhere).embed(TEXTS)) == 10
@@ -138,8 +138,8 @@ def test_dollars_of_tokens_that_nobody_counted_are_not_known(
     read = OpenAIEmbeddings.read
     silent = lambda self, reply, sent: read(self, {**reply, "usage": None}, sent)  # noqa: E731
     monkeypatch.setattr(OpenAIEmbeddings, "read", silent)
-    embedder = desk.embedder(price=price)
-    embedder.embed(TEXTS)
+    desk.server.settings.faults = ["error_500"]  # a request without a reply costs nothing
+    (embedder := desk.embedder(price=price)).embed(TEXTS)
     (row,) = ledger_admin.stats(desk.ledger).rows
     assert (row.cost, row.unpriced, row.entries) == (0.0, 10 * unpriced, 10)
     assert (embedder.usage.cost, embedder.usage.unpriced) == (0.0, unpriced)
