@@ -235,7 +235,7 @@ def test_what_an_agent_and_a_person_choose_reaches_the_run(tmp_path: Path) -> No
     assert more == {**said, "data": {"query": "Who?", "answer": "Ann"}}
     assert (file["applicable"], trec["applicable"]) == ({"em": 3}, {"RR": 1})
     assert (of_trec["run"], of_trec["metrics"][0]["mean"]) == (str(tmp_path / "new/trec"), 0.5)
-    assert "1 query is in more only; few lacks it." in compared["notes"]
+    assert "1 query is in more, not in few." in compared["notes"]
     names = [one["name"] for one in compared["differences"]]
     assert len(names) == 8 and "em" not in names, "the headline of the suite"
     assert [{d["name"] for d in one["differences"]} for one in few] == [{"em", "acc"}] * 2

@@ -18,7 +18,7 @@ def notes(records: list[dict], metrics: str) -> list[str]:
 def test_texts_in_another_script_are_told_once_with_the_metric_that_counts_them() -> None:
     (said,) = notes([ARABIC, ARABIC, ENGLISH], "rouge-1,rouge-l,rouge1(tokens=unicode),em")
     assert "rouge-1, rouge-l do not recognise words" in said
-    assert said.endswith("For other scripts: rouge1(tokens=unicode), rougeL(tokens=unicode).")
+    assert said.endswith("For these, use rouge1(tokens=unicode), rougeL(tokens=unicode).")
     (said,) = notes([ENGLISH, ENGLISH, ARABIC], "rouge-1")
     assert "1 of 3 samples" in said
     (said,) = notes([ARABIC], "rouge2")

@@ -69,11 +69,11 @@ def test_only_common_queries_are_compared_and_the_rest_is_counted() -> None:
     assert (found.n_common, found.only_a, found.only_b) == (4, 2, 0)
     a, b = f"{new.name} (new)", f"{old.name} (old)"  # told apart, and under these names
     assert (found.a, found.b) == (a, b)
-    assert f"2 queries are in {a} only; {b} lacks them." in found.warnings
+    assert f"2 queries are in {a}, not in {b}." in found.warnings
     mirrored = ragassay.compare(old, new)
     assert (mirrored.n_common, mirrored.only_a, mirrored.only_b) == (4, 0, 2)
     a, b = f"{old.name} (new)", f"{new.name} (old)"
-    assert f"2 queries are in {b} only; {a} lacks them." in mirrored.warnings
+    assert f"2 queries are in {b}, not in {a}." in mirrored.warnings
     before = [{"speaker": "user", "text": "Hello"}]  # with other turns, it is another question
     for more in ({"query": "Another question?"}, {"history": before}):
         other = ragassay.evaluate([{**records([True], prefix="z")[0], **more}], ["em"])
