@@ -11,6 +11,7 @@ import pytest
 from rich.console import Console
 
 import ragassay
+from ragassay.base.errors import RagassayError
 from ragassay.base.printable import dollars
 from ragassay.cli import show
 from ragassay.cli.command_line import call
@@ -120,8 +121,7 @@ def test_files_of_answers_are_compared_like_their_runs(tmp_path: Path, monkeypat
     assert "Did you mean 'old.jsonl'" in complaint(capsys, "compare", "new.jsonl", "od.jsonl")
     Path("a.csv").write_text("query,answer\nWo?,Köln", encoding="cp1252")
     Path("b.csv").write_text("query,answer\nWo?,\nWer?,Ich")
-    words = "compare a.csv b.csv -m answer_words --encoding cp1252 --ledger l.sqlite"
-    assert run(*shlex.split(words)) == 3
+    assert run(*shlex.split("compare a.csv b.csv -m answer_words --encoding l1 --ledger l")) == 3
     assert "note: b.csv: 1 of 2 samples" in capsys.readouterr().err  # which file a note is about
 
 
@@ -224,8 +224,6 @@ def test_what_the_labels_lack_is_given_as_lines_to_add(tmp_path: Path, capsys) -
 
 
 def test_debug_shows_the_traceback(tmp_path: Path) -> None:
-    from ragassay.base.errors import RagassayError
-
     with pytest.raises(RagassayError):
         call(["run", str(tmp_path / "absent.jsonl"), "--debug"])
 

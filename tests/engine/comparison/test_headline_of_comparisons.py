@@ -8,9 +8,10 @@ import pytest
 
 import ragassay
 from ragassay.base.note import Note
+from ragassay.engine.comparison.compare_runs import weakest_slice
 from ragassay.engine.comparison.derived_runs import shown_queries
 from ragassay.engine.comparison.gates import with_not_worse, worst_queries
-from ragassay.engine.diagnosis.moved_classes import weakest_slice, with_change
+from ragassay.engine.diagnosis.moved_classes import with_change
 from ragassay.engine.results.comparison_result import ENOUGH
 from ragassay.reports.views.comparison_view import primary_of, verdicts
 

@@ -339,7 +339,6 @@ FALL = 0.25
 CHANCE = 0.1
 """The p-value of a fall, without any correction, from which it may be chance."""
 
-
 Sides = tuple[NDArray[np.float64], NDArray[np.float64], Mask, float]
 """Values of the new and the old run for each common query, where both are known, and the factor
 that makes a difference a rise as a share of the scale."""
@@ -383,6 +382,26 @@ def fallen_slice(
             counts |= {"new": test.a_mean or 0.0, "old": test.b_mean or 0.0}
             return [Note("slice_fell", counts, (name,), "headline")]
     return []
+
+
+def weakest_slice(run: Result) -> list[Note]:
+    """The slice whose share that is right is as far below that of all as one falls, to be named."""
+    if (found := run.diagnosis) is None or found.share_right is None:
+        return []
+    return slice_of_right(MatchedRuns.of(run, run), found.headline, [found.right], found.level)
+
+
+def slice_of_right(
+    matched: MatchedRuns, name: str, rights: Sequence[Sequence[float | None]], level: float
+) -> list[Note]:
+    """The slice whose share that is right fell; of one run, against the share of all queries."""
+    sides = []
+    for right, rows in zip(rights, (matched.rows_a, matched.rows_b), strict=False):
+        each = [[right[row] for row in rows[query]] for query in matched.queries]
+        sides.append(np.array([np.nan if None in of else np.mean(of) for of in each]))  # type: ignore[arg-type]
+    now, then = sides[0], sides[1] if sides[1:] else np.full_like(sides[0], np.nanmean(sides[0]))
+    draws = {"clusters": matched.clusters[0], "level": level}
+    return fallen_slice(matched, {name: (now, then, ~np.isnan(now + then), 1.0)}, draws)
 
 
 def _slices(matched: MatchedRuns) -> Iterator[tuple[str, str, Mask]]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ragassay.base.errors import UsageError
 from ragassay.base.note import Displayed, Note
-from ragassay.engine.comparison.compare_runs import Run, fallen_slice, one_system, opened
+from ragassay.engine.comparison.compare_runs import Run, one_system, opened, slice_of_right
 from ragassay.engine.comparison.derived_runs import MATCHED, aligned
 from ragassay.engine.comparison.differences import (
     OWN_NUGGETS,
@@ -271,38 +271,19 @@ def with_change(comparison: Comparison, most: int | None = MOST_SAMPLES) -> Comp
     except UsageError:
         return comparison
     if change.right is not None and comparison.trust_offline:
-        names = (change.right.name.capitalize(),)
-        why = Note("offline_trusted", names=names) if change.right.why else None
+        why = change.right.why and Note("offline_trusted", names=(change.right.name.capitalize(),))
         right = replace(change.right, standing="tested", why=why)
         classes = tuple(replace(row, only_hint=False) for row in change.classes)
         change = replace(change, right=right, classes=classes)
-    fallen = _fallen(comparison, change)
+    fallen = _fallen(runs, change)
     brought = [note for note in comparison.brought if not (fallen and note.kind == "slice_fell")]
     return replace(comparison, change=change, brought=(*fallen, *brought))
 
 
-def _fallen(comparison: Comparison, change: Moved) -> list[Note]:
+def _fallen(runs: tuple[Result, Result], change: Moved) -> list[Note]:
     """The slice whose share of right answers fell against that of all, unless that is worse."""
     right = change.right
-    is_worse = right is not None and "worse" in (right.verdict, right.hint)
-    if right is None or is_worse or comparison.runs is None or change.new.measures != "answers":
+    if right is None or "worse" in (right.verdict, right.hint) or change.new.measures != "answers":
         return []
-    return _weak(MatchedRuns.of(*comparison.runs), right.name, change.new, change.old)
-
-
-def weakest_slice(run: Result) -> list[Note]:
-    """The slice whose share that is right is as far below that of all as one falls, to be named."""
-    if (found := run.diagnosis) is None or found.share_right is None:
-        return []
-    return _weak(MatchedRuns.of(run, run), found.headline, found, None)
-
-
-def _weak(matched: MatchedRuns, name: str, new: Diagnosis, old: Diagnosis | None) -> list[Note]:
-    """The slice whose share that is right fell; without an old run, against that of all queries."""
-    sides = []
-    for found, rows in ((new, matched.rows_a), (old or new, matched.rows_b)):
-        each = [[found.right[row] for row in rows[query]] for query in matched.queries]
-        sides.append(np.array([np.nan if None in of else np.mean(of) for of in each]))  # type: ignore[arg-type]
-    now, then = sides[0], sides[1] if old else np.full_like(sides[1], np.nanmean(sides[1]))
-    draws = {"clusters": matched.clusters[0], "level": new.level}
-    return fallen_slice(matched, {name: (now, then, ~np.isnan(now + then), 1.0)}, draws)
+    rights = change.new.right, change.old.right
+    return slice_of_right(MatchedRuns.of(*runs), right.name, rights, change.level)
