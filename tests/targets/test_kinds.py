@@ -294,6 +294,9 @@ app.run()
     assert sample.answer_text == "about And now?"
     assert sample.passages is not None and sample.passages[0].text == "turns: 2"
     assert only(ask(QUERIES, "mcp:python server.py#plain")).answer_text == "in words"
+    tools = ["mcp:python server.py#answer", "mcp:python server.py#plain"]
+    made = [make_targets(f"mine={word}", AskOptions())[0] for word in tools]
+    assert len({one.fingerprint for one in made}) == 2, "another tool is another system"
 
 
 @dataclass
