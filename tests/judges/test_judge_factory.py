@@ -167,7 +167,7 @@ def test_every_provider_and_alias_makes_a_judge() -> None:
         assert found.model == "some-model"
 
 
-def test_options_reach_each_judge(ledger: Ledger) -> None:
+def test_options_reach_each_judge(ledger: Ledger, tmp_path: Path) -> None:
     pace: dict[str, Any] = {"rpm": 60, "tpm": 7, "timeout": 9.0, "temperature": 0.0, "seed": 3}
     more: Any = {"price": "1,2", "reuse": "answers", "language": "de", "prompts": {"x": "y"}}
     options = JudgeOptions(**pace, **more, quorum=3)
@@ -181,6 +181,9 @@ def test_options_reach_each_judge(ledger: Ledger) -> None:
     plain = made(ledger, "openai:gpt-4o", options=JudgeOptions(dry=True), environment={})
     assert isinstance(plain, LLMJudge) and plain.parameters == {} and plain.reuse == "all"
     assert plain.price == price_of("gpt-4o") and plain.sender.limiter.most == 64
+    (tmp_path / "key").write_text("sk-of-the-file")
+    own = made(ledger, "openai:a", options=JudgeOptions(key_file=tmp_path / "key"))
+    assert isinstance(own, LLMJudge) and own.endpoint.key.reveal() == "sk-of-the-file"
 
 
 def test_the_name_of_an_operator_hides_what_it_stands_for(ledger: Ledger) -> None:
