@@ -222,7 +222,9 @@ def test_what_systems_made_of_the_queries_before_is_left_out() -> None:
                timestamp=7.0, passages=(), given={"x": 1}, metadata=about)
         for name in ("a", "b") for repeat in range(2)
     ]  # fmt: skip
-    (sample,) = ask(before, lambda query: "new").samples
+    usage = {"input_tokens": 0, "output_tokens": 2}
+    (sample,) = ask(before, lambda query: {"answer": "new", "usage": usage}).samples
+    assert usage.items() <= sample.metadata["asked"].items(), "none was read, and that is known"
     assert sample.metadata.keys() == {"asked", "n"} and "cost" not in sample.metadata["asked"]
     assert replace(sample, metadata={}) == Sample(
         id="q", query="Why?", system="lambda", answer="new", references=("r",), timestamp=7.0,
