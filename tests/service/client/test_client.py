@@ -7,6 +7,7 @@ import json
 import os
 import re
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -150,6 +151,8 @@ def test_a_client_looks_as_often_and_waits_as_long_as_it_is_told(ask: Any) -> No
             with pytest.raises(JobTimeout):
                 ask(server.url, "wait_job_completion", "x", 0.4, wait={"polling": polling})
             assert few <= len(server.seen) <= many
+        with Client(server.url, polling=9.0) as client:
+            assert client._pause(client.get_job("x"), 10.0, time.monotonic() - 9.0) <= 1.0
         server.hold = threading.Event()
         with pytest.raises(RequestRefused, match="does not answer: ReadTimeout"):
             ask(server.url, "get_job", "x", wait={"timeout": 0.1})
