@@ -182,7 +182,8 @@ def test_compare_takes_several_runs_and_several_systems(tmp_path: Path, capsys) 
 
 
 def test_report_writes_every_format(data: Path, tmp_path: Path, capsys) -> None:
-    assert run("run", data, "-m", "em,f1", "-o", tmp_path / "run") == 0
+    assert run("run", data, "-m", "em,f1", "-o", tmp_path / "run", "--title", "Release 3") == 0
+    assert "<h1>Release 3</h1>" in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     formats = "html,markdown,csv,long-csv,jsonl,parquet,png,svg"
     words = ("report", tmp_path / "run", "-o", tmp_path / "out", "--title", "Release 4", "--format")
     assert run(*words, formats) == 0 and len(list((tmp_path / "out").iterdir())) == 8

@@ -76,12 +76,14 @@ def test_tokens_are_made_listed_and_revoked(tmp_path, capsys) -> None:
     (line,) = capsys.readouterr().out.splitlines()
     key = line.split()[0]
     assert "me  read  all projects  last used 20" in line and value not in line
-    assert call(["token", "create", "you", *at]) == 0
+    assert "(expired)" not in line
+    assert call(["token", "create", "you", "--days", "1e-9", *at]) == 0
     capsys.readouterr()
     assert call(["token", "revoke", key, *at]) == 0
     assert capsys.readouterr().out == "Revoked.\n"
     assert call(["token", "list", *at]) == 0
-    last = capsys.readouterr().out.split()[0]
+    last, *_, mark = capsys.readouterr().out.split()
+    assert mark == "(expired)"
     assert call(["token", "revoke", last, *at]) == 0
     assert "'ragassay serve --open'" in capsys.readouterr().out
     assert call(["token", "list", *at]) == 0
