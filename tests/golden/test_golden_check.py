@@ -101,7 +101,7 @@ def test_leaks_contradictions_and_duplicates_are_found(golden: GoldenSet) -> Non
     other.references = ["No, nothing.", "Yes, 20 cents a day"]
     other.negative_references = [NegativeReference(text="no nothing")]
     golden.items += [
-        GoldenItem(id=name, query="How many books can I have out at  once", status=status)
+        GoldenItem(id=name, query="How many books may I have out at  once", status=status)
         for name, status in (("copy", "accepted"), ("third", "draft"), ("out", "rejected"))
     ]
     found = check(golden)
