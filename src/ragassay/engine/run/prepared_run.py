@@ -123,9 +123,10 @@ def prepare(
             samples = [*map(by_reference, islice(open_source(looked, config).samples, LOOKED_AT))]
         # A system that failed is measured by what it would have been measured by.
         whole = [sample for sample in samples if not sample.failure]
+        lost = (Passage("lost"),)
         samples = whole or [
-            replace(sample, answer=Answer(str(sample.failure)), passages=(Passage("lost"),))
-            for sample in samples
+            replace(each, answer=Answer(str(each.failure)), passages=each.passages or lost)
+            for each in samples
         ]
         for part, kind in (("passages", "no_passages"), ("answer", "no_answer")):
             lacking = whole and all(getattr(sample, part) is None for sample in whole)

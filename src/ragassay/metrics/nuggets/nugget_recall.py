@@ -68,7 +68,10 @@ async def make_nuggets(
     if not texts:
         return Unscored(Reason.NOTHING_RETRIEVED, "nothing was retrieved, so there are no nuggets")
     by_text = await ask.once(grades, query, texts, options.shots, earlier)
-    chosen = _relevant(by_text, options.min_grade) or (list(by_text) if always else [])
+    # Best first; equal grades keep their order.
+    best = sorted(by_text, key=lambda text: -by_text[text])
+    chosen = [text for text in best if by_text[text] >= options.min_grade]
+    chosen = chosen or (list(by_text) if always else [])
     if not chosen:
         return Unscored(
             Reason.NOTHING_RETRIEVED,
@@ -80,12 +83,6 @@ async def make_nuggets(
         detail = f"the judge found no nuggets in the passages{why}"
         return Unscored(Reason.NOTHING_RETRIEVED, detail)
     return await _best(ask, query, listed.texts, options)
-
-
-def _relevant(grades_of: Mapping[str, int], least: int) -> list[str]:
-    """The texts with a grade of at least ``least``, best first; equal grades keep their order."""
-    texts = [text for text, grade in grades_of.items() if grade >= least]
-    return sorted(texts, key=lambda text: -grades_of[text])
 
 
 async def _extract(ask: Ask, query: str, texts: Sequence[str], options: NuggetOptions) -> Distinct:
