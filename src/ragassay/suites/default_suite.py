@@ -11,6 +11,6 @@ DEFAULT_SUITES = {
 """By format. For all others: `retrieval` with qrels, else `rag`."""
 
 
-def default_suite(data_format: str, *, qrels: bool, usual: str = "rag") -> Suite:
-    """The suite for data; ``usual`` for a format that has none of its own."""
-    return get(DEFAULT_SUITES.get(data_format, "retrieval" if qrels else usual))
+def default_suite(data_format: str, *, qrels: bool) -> Suite:
+    """The suite for data, with or without qrels beside them."""
+    return get(DEFAULT_SUITES.get(data_format, "retrieval" if qrels else "rag"))

@@ -24,7 +24,7 @@ from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import Metric, choices_of, missing
 from ragassay.metrics.serving.serving_metrics import lacks_beside_failures
 from ragassay.suites import Suite
-from ragassay.suites.default_suite import default_suite
+from ragassay.suites.default_suite import DEFAULT_SUITES, default_suite
 
 LOOKED_AT = 2_000
 """Most samples that are looked at."""
@@ -307,7 +307,8 @@ def published_names(
     for its data, or of ``qa``."""
     used = used or [suites.get(name) for name in config.suite]
     if not used and data_format is not None:
-        used = [default_suite(data_format, qrels=config.qrels is not None, usual="qa")]
+        usual = "retrieval" if config.qrels is not None else "qa"
+        used = [suites.get(DEFAULT_SUITES.get(data_format, usual))]
     return {**suites.general_aliases(), **suites.aliases_of(used)}
 
 
