@@ -30,7 +30,7 @@ from benchmarks.offline_judge import ASPECTS, correlations, cross_fitted
 from ragassay import evaluate, load
 from ragassay.base.sample import Answer, Passage, Sample, Turn
 from ragassay.engine import comparison
-from ragassay.engine.comparison.verdict_rules import Agreement, rows
+from ragassay.engine.comparison.offline_agreement import Agreement, rows
 from ragassay.judges import JudgeAnswer
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.questions import CitationSupport, ExtractClaims

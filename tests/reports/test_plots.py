@@ -20,7 +20,7 @@ from ragassay.base.errors import UsageError
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.cli.command_line import call
 from ragassay.engine.comparison.compare_runs import compare
-from ragassay.engine.comparison.verdict_rules import judge_agreement
+from ragassay.engine.comparison.offline_agreement import judge_agreement
 from ragassay.engine.results import open_run
 from ragassay.engine.results.summary import MetricSummary
 from ragassay.reports.charts import boxes, layouts, result_files as sources, svg, svg as figures

@@ -10,11 +10,12 @@ import numpy as np
 from ragassay.base.note import Note
 from ragassay.base.sample import Answer, Answerability, GoldPassage, Passage, Sample, Turn
 from ragassay.base.score import Outcome, Reason, Score, Unscored
-from ragassay.engine.results.comparison_result import Comparison, Difference
+from ragassay.engine.results.comparison_result import Comparison
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_columns import ScoreColumns
 from ragassay.engine.results.score_rows import ScoreRow
 from ragassay.engine.results.summary import MetricSummary, Slice, Summary
+from ragassay.engine.results.verdict import Difference
 
 
 @dataclass(frozen=True)

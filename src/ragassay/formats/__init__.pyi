@@ -2,13 +2,13 @@ from . import native as native
 from .column_placement import (
     Held as Held,
     Placement as Placement,
-    Questions as Questions,
     columns_of_data as columns_of_data,
     place as place,
     source_columns as source_columns,
 )
 from .format import NO as NO, SURE as SURE, Format as Format, Head as Head
 from .format_words import BY_FLAGS as BY_FLAGS, OptionWords as OptionWords, kind as kind
+from .joined_references import Questions as Questions
 from .native import schema as schema, to_record as to_record
 from .nugget_bank_file import NuggetBank as NuggetBank
 from .reading import (

@@ -14,7 +14,7 @@ import pytest
 
 from ragassay import examples, load
 from ragassay.cli.command_line import call
-from ragassay.engine.comparison.verdict_rules import agreements, rows, rows_of
+from ragassay.engine.comparison.offline_agreement import agreements, rows, rows_of
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Failure, JudgeAnswer
 from ragassay.judges.offline.offline_judge import OfflineJudge

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ragassay.engine.comparison.verdict_rules import rows
+from ragassay.engine.comparison.offline_agreement import rows
 
 sys.path.append(str(Path(__file__).resolve().parents[3]))
 

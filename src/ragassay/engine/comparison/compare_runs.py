@@ -31,11 +31,12 @@ from ragassay.engine.comparison.differences import (
     same_answers,
 )
 from ragassay.engine.comparison.gates import decide_drop, resolve_drops
-from ragassay.engine.comparison.verdict_rules import judge_agreement, trusted
-from ragassay.engine.results.comparison_result import Comparison, Difference, Standing
+from ragassay.engine.comparison.offline_agreement import judge_agreement, trusted
+from ragassay.engine.results.comparison_result import Comparison
 from ragassay.engine.results.folders.run_folder import open_run
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.summary import MetricSummary, left_out, shown
+from ragassay.engine.results.verdict import Difference, Standing
 from ragassay.stats.intervals import alpha_of, check_one_sided, check_options
 from ragassay.stats.paired import compare_pairs
 

@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from ragassay.base.note import Note
 from ragassay.base.printable import few, grouped
 from ragassay.base.score import Reason
-from ragassay.engine.results.comparison_result import Comparison, Difference, Standing
+from ragassay.engine.results.comparison_result import Comparison
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_columns import cluster_column, differing_facts, names_in
 from ragassay.engine.results.summary import missing_by_failure
+from ragassay.engine.results.verdict import Difference, Standing
 from ragassay.stats.intervals import Span, alpha_of
 from ragassay.stats.paired import PairedResult, compare_pairs, rounded_differences
 from ragassay.stats.percentiles import percentile_difference

@@ -15,11 +15,12 @@ from ragassay.base.errors import UsageError
 from ragassay.base.note import Note
 from ragassay.engine.comparison.derived_runs import aligned, shown_queries
 from ragassay.engine.comparison.differences import MatchedRuns
-from ragassay.engine.comparison.verdict_rules import judge_agreement
-from ragassay.engine.results.comparison_result import Comparison, Difference, GateResult
+from ragassay.engine.comparison.offline_agreement import judge_agreement
+from ragassay.engine.results.comparison_result import Comparison, GateResult
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_columns import ScoreColumns
 from ragassay.engine.results.summary import MetricSummary, interval_of, sample_clusters, shown
+from ragassay.engine.results.verdict import Difference
 from ragassay.stats.intervals import Interval, Span, alpha_of, check_one_sided, is_close, one_sided
 from ragassay.stats.paired import PairedResult
 

@@ -14,7 +14,7 @@ from typing import Any
 from ragassay import suites
 from ragassay.base.errors import InputError, OptionError, UsageError, did_you_mean
 from ragassay.base.sample import Sample
-from ragassay.engine.comparison.verdict_rules import shown_offline
+from ragassay.engine.comparison.offline_agreement import shown_offline
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.results.result import CONSISTENCY
 from ragassay.judges.own_prompts import read_judge_prompt, read_rubric

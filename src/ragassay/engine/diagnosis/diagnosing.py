@@ -15,7 +15,7 @@ from ragassay.base.note import Displayed, Note, joined
 from ragassay.base.printable import excerpt
 from ragassay.base.sample import Identity, Sample
 from ragassay.base.score import Reason
-from ragassay.engine.comparison.verdict_rules import judge_agreement
+from ragassay.engine.comparison.offline_agreement import judge_agreement
 from ragassay.engine.diagnosis import decision_table as table
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_rows import by_sample, with_samples

@@ -21,9 +21,10 @@ from ragassay.engine.comparison.differences import (
 )
 from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED
 from ragassay.engine.diagnosis.diagnosing import Diagnosis, diagnosis_of, headline_of
-from ragassay.engine.results.comparison_result import Comparison, Difference
+from ragassay.engine.results.comparison_result import Comparison
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.summary import sample_clusters
+from ragassay.engine.results.verdict import Difference
 from ragassay.stats.intervals import alpha_of
 from ragassay.stats.paired import PairedResult, compare_pairs
 

@@ -21,7 +21,7 @@ from ragassay.base import files
 from ragassay.base.errors import InputError, UsageError, did_you_mean, warn_user
 from ragassay.base.note import Note
 from ragassay.base.sample import Answer, Passage, Sample
-from ragassay.engine.comparison.verdict_rules import shown_offline
+from ragassay.engine.comparison.offline_agreement import shown_offline
 from ragassay.engine.config.config_paths import make_relative
 from ragassay.engine.config.metric_selection import (
     LOOKED_AT,

@@ -12,7 +12,7 @@ from ragassay.base.errors import InputError, RagassayError, UsageError, did_you_
 from ragassay.base.json_data import dumps
 from ragassay.base.sample import Sample
 from ragassay.base.score import Reason
-from ragassay.engine.comparison.verdict_rules import OFFLINE
+from ragassay.engine.comparison.offline_agreement import OFFLINE
 from ragassay.engine.config.metric_selection import own_metrics
 from ragassay.engine.models.needed_models import models_again, weights_among
 from ragassay.engine.results.folders.run_folder import NUGGETS

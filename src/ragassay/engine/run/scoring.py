@@ -24,7 +24,7 @@ from ragassay.base.note import Note
 from ragassay.base.printable import grouped
 from ragassay.base.sample import ABSTAINING, Answerability, Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
-from ragassay.engine.comparison.verdict_rules import OFFLINE
+from ragassay.engine.comparison.offline_agreement import OFFLINE
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.models.needed_models import identities
 from ragassay.engine.results.folders.run_folder import FolderWriter, read_rows, read_samples

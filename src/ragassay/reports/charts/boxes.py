@@ -11,10 +11,11 @@ import numpy as np
 
 from ragassay.base.errors import UsageError
 from ragassay.base.printable import grouped
-from ragassay.engine.comparison.verdict_rules import judge_agreement
+from ragassay.engine.comparison.offline_agreement import judge_agreement
 from ragassay.engine.results import Result
-from ragassay.engine.results.comparison_result import Comparison, Difference
+from ragassay.engine.results.comparison_result import Comparison
 from ragassay.engine.results.summary import MetricSummary
+from ragassay.engine.results.verdict import Difference
 from ragassay.reports.charts import svg
 from ragassay.reports.charts.svg import MUTED, NORMAL, SMALL, Chart, words
 from ragassay.reports.text import wording

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from ragassay.base import files
 from ragassay.base.errors import UsageError, extra_needed
 from ragassay.base.printable import few
-from ragassay.engine.results.comparison_result import Difference
 from ragassay.engine.results.summary import MetricSummary
+from ragassay.engine.results.verdict import Difference
 from ragassay.reports.text import wording
 
 if TYPE_CHECKING:

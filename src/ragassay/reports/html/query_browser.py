@@ -21,10 +21,11 @@ from ragassay.base.score import label_of
 from ragassay.engine.comparison.differences import query_matrix
 from ragassay.engine.diagnosis.diagnosing import Diagnosis
 from ragassay.engine.results import Result
-from ragassay.engine.results.comparison_result import Comparison, Difference
+from ragassay.engine.results.comparison_result import Comparison
 from ragassay.engine.results.judge_answers import JudgeAnswers
 from ragassay.engine.results.score_rows import Rows, ScoreRow, with_samples
 from ragassay.engine.results.summary import MetricSummary, Summary
+from ragassay.engine.results.verdict import Difference
 from ragassay.engine.run.scoring import batched
 from ragassay.metrics.core.chunk_matching import same_chunks
 from ragassay.reports.views import evidence_view

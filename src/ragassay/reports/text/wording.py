@@ -19,8 +19,9 @@ from ragassay.base.printable import (
     plural as plural,
 )
 from ragassay.base.score import Reason, Value, label_of
-from ragassay.engine.results.comparison_result import HINT as HINT, Comparison, Difference
+from ragassay.engine.results.comparison_result import Comparison
 from ragassay.engine.results.summary import MetricSummary, Spending, Summary
+from ragassay.engine.results.verdict import HINT as HINT, Difference
 from ragassay.formats.format_words import BY_FLAGS
 
 NOTHING = "–"

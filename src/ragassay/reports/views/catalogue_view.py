@@ -19,7 +19,7 @@ from ragassay.base.json_data import dumps
 from ragassay.base.printable import few, grouped
 from ragassay.base.sample import Sample
 from ragassay.base.score import Score
-from ragassay.engine.comparison.verdict_rules import agreements
+from ragassay.engine.comparison.offline_agreement import agreements
 from ragassay.engine.models.model_survey import Surveyed
 from ragassay.formats import from_records
 from ragassay.judges.own_prompts import placeholders

@@ -8,8 +8,9 @@ from functools import partial
 
 from ragassay.base.printable import few, grouped, plural
 from ragassay.engine.diagnosis.moved_classes import with_change
-from ragassay.engine.results.comparison_result import Comparison, Difference
+from ragassay.engine.results.comparison_result import Comparison
 from ragassay.engine.results.summary import MetricSummary
+from ragassay.engine.results.verdict import Difference
 from ragassay.reports.charts import svg
 from ragassay.reports.model import Block, Cell, Column, Lines, Report, Style, Table, lines, table
 from ragassay.reports.text import wording

@@ -15,7 +15,7 @@ from ragassay.base.note import joined
 from ragassay.base.printable import few, grouped, share
 from ragassay.base.score import AND, Reason
 from ragassay.engine.comparison.compare_runs import weakest_slice
-from ragassay.engine.comparison.verdict_rules import judge_agreement, trusted
+from ragassay.engine.comparison.offline_agreement import judge_agreement, trusted
 from ragassay.engine.diagnosis.diagnosing import Diagnosis
 from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import GateResult

@@ -1,6 +1,6 @@
-"""Decides whether the difference of a metric may be called better or worse: by how far its judge is
-known to agree with people. ``agreement.yaml`` has a row for each use of the offline judge's answers
-and each population that it was measured on; a row speaks for no other metric and language."""
+"""How far the offline judge is known to agree with people, by which a difference of its scores may
+be called better or worse. ``agreement.yaml`` has a row for each use of its answers and each
+population that was measured; a row speaks for no other metric and language."""
 
 from __future__ import annotations
 

@@ -14,8 +14,8 @@ import ragassay
 from ragassay import examples
 from ragassay.base.errors import UsageError
 from ragassay.cli.command_line import call
-from ragassay.engine.comparison import gates, verdict_rules
-from ragassay.engine.comparison.verdict_rules import Agreement, judge_agreement
+from ragassay.engine.comparison import gates, offline_agreement
+from ragassay.engine.comparison.offline_agreement import Agreement, judge_agreement
 from ragassay.engine.diagnosis.moved_classes import with_change
 from ragassay.engine.results.result import Result
 from ragassay.judges.offline.offline_judge import LABEL
@@ -95,10 +95,10 @@ def table(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Agreement]]:
     """The rows of the table, in place of the file's."""
     rows: list[Agreement] = []
     found = lambda kind, metric: tuple(r for r in rows if kind in r.kinds)  # noqa: E731
-    monkeypatch.setattr(verdict_rules, "rows_of", found)
-    verdict_rules.agreements.cache_clear()
+    monkeypatch.setattr(offline_agreement, "rows_of", found)
+    offline_agreement.agreements.cache_clear()
     yield rows
-    verdict_rules.agreements.cache_clear()
+    offline_agreement.agreements.cache_clear()
 
 
 AGREES = ("offline_agrees", {"of": "English answers"})
@@ -156,14 +156,14 @@ def test_each_row_in_the_language_must_suffice_and_each_question_have_one(
     assert judge_agreement(mine).sufficient
     assert judge_agreement(replace(mine, judge="", judges={LABEL: 3})).sufficient
     table += [row(low=0.79)]
-    verdict_rules.agreements.cache_clear()
+    offline_agreement.agreements.cache_clear()
     assert not judge_agreement(mine).sufficient
     table[2:] = []
     uses = {Use("answer_match", "answer_match"), Use("answer_match", "other")}
-    monkeypatch.setattr(verdict_rules, "uses_of", lambda metric, local: uses)
+    monkeypatch.setattr(offline_agreement, "uses_of", lambda metric, local: uses)
     rows = lambda kind, metric: (row(),) if metric == "answer_match" else ()  # noqa: E731
-    monkeypatch.setattr(verdict_rules, "rows_of", rows)
-    verdict_rules.agreements.cache_clear()
+    monkeypatch.setattr(offline_agreement, "rows_of", rows)
+    offline_agreement.agreements.cache_clear()
     assert judge_agreement(mine).note.kind == "offline_unmeasured"
 
 
@@ -186,8 +186,8 @@ def test_the_agreement_of_other_judges_is_not_known_and_holds_no_verdict_back(
 )
 def test_by_default_only_what_agrees_well_enough_is_shown_offline(changed, shown, table) -> None:
     table.append(row(**changed))
-    assert verdict_rules.shown_offline(parse("answer_match")) is shown
-    assert verdict_rules.shown_offline(parse("em"))
+    assert offline_agreement.shown_offline(parse("answer_match")) is shown
+    assert offline_agreement.shown_offline(parse("em"))
 
 
 def test_what_was_not_computed_alike_has_no_verdict_and_fails_no_gate(judged) -> None:
