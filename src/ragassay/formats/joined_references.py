@@ -1,4 +1,4 @@
-"""Questions with what is expected of their answers (references, gold passages), joined to samples."""
+"""Questions with what is expected of their answers (references, gold), joined to samples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the difference of a metric between two runs is better or worse, and whether that counts."""
+"""Whether the difference of a metric between two runs is better or worse, and if that counts."""
 
 from __future__ import annotations
 
