@@ -219,7 +219,7 @@ class AgentTools:
             there is no verdict.
         """
         a, b = (open_run(self._folders.existing(*pair)) for pair in ((new, "new"), (old, "old")))
-        comparison = primary_of(compare(a, b, metrics=_listed(metrics), primary=_listed(primary)))
+        comparison = primary_of(compare(a, b, metrics=metrics, primary=primary))
         found = comparison.to_json()
         notes = [str(note) for note in comparison.notes if note.severity == "note"]
         return {
@@ -286,8 +286,8 @@ class AgentTools:
         if path.suffix.casefold() in (".yaml", ".yml"):
             raise ArgumentError("data: a YAML file is a configuration. Name the file of samples.")
         arguments = {
-            "suite": _listed(suite or None),
-            "metrics": _listed(metrics or None),
+            "suite": suite or None,
+            "metrics": metrics or None,
             "columns": columns or None,
             "qrels": None if qrels is None else str(self._folders.existing(qrels, "qrels")),
         }
@@ -314,8 +314,3 @@ def _reporting(context: AgentContext) -> Callable[[float, float | None, str], No
 
 def _shown(found: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]:
     return {key: found[key] for key in keys}
-
-
-def _listed(names: Names) -> list[str] | None:
-    """Names as a list: of one alone, or of several joined with commas, too."""
-    return names.split(",") if isinstance(names, str) else names
