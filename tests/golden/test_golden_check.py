@@ -315,5 +315,5 @@ def test_documents_that_are_edited_added_or_gone_are_told(tmp_path: Path) -> Non
     (documents / "gym.md").unlink()
     edited, added, gone, elsewhere = told()
     assert "pool was edited" in edited and "sauna was added" in added
-    assert "gym is gone" in gone and "is there" in elsewhere
+    assert "gym is gone" in gone and "pool opens at nine" in elsewhere
     assert call(["golden", "anchor", str(folder)]) == 0 and told() == []

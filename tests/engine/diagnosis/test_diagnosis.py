@@ -48,6 +48,8 @@ def record(name: str, answer: str, gold_at: int | None = 0, **more: Any) -> dict
     }  # fmt: skip
 
 
+NONE_HELD = {"verdicts": [{"number": 1, "reason": "", "supported": False}]}
+
 RUN = [
     record("fine", GOLD), record("fine, gold last", GOLD, 4), record("none", OTHER, None),
     record("low", OTHER, 4), record("ignored", "Ferries run until ten.", 1),
@@ -257,6 +259,12 @@ def test_an_answer_that_matches_a_reference_does_not_fail_for_being_long() -> No
             | {"passages": ["Rain fell."]} for at, (rest, of) in enumerate(said)]  # fmt: skip
     for metric in ("token_f1.f", "factual_correctness.f1"):
         assert diagnose(ragassay.evaluate(data, metric)).classes == [None, "invented", "invented"]
+    # Nor is it by any judge: what is right and in no passage is right.
+    says = ["is_matching", {"reasoning": "", "is_matching": True}], ["verdicts", NONE_HELD]
+    judged = ragassay.evaluate(data, ["answer_match", "faithfulness"], judge=lambda prompt: next(
+        (json.dumps(said) for key, said in says if key in prompt), '{"claims": ["It opens."]}'
+    ))  # fmt: skip
+    assert diagnose(judged, complete=False).classes == [None, None, "invented"]
 
 
 @pytest.mark.parametrize(

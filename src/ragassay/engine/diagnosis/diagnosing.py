@@ -250,18 +250,19 @@ def diagnosis_of(
         matches, others = _compared(sample) if overlap else (False, False)
         others = others and bool(scored[row]) and not matches
         low[row] = others or (low[row] and not matches)
-        # What a judge found right or a reference says, too, is neither wrong nor invented by a
-        # comparison of words. Of several statements the reference may have only one.
+        # A statement that a judge found right or a reference says, too, is not invented. Of several
+        # statements the reference may have only one: a comparison of words cannot tell, a judge can.
         is_good = scored[row] and not low[row] and measures == "answers"
         agrees = matches if overlap else is_good
+        certain = agrees and len(stated(sample.answer_text)) < 2
         outvoted = {
-            "supported": agrees and (not compares or len(stated(sample.answer_text)) < 2),
+            "supported": certain or (agrees and not compares),
             "contradicted": is_good and not words,
         }
         signals = {
             name: found for name, found in known.items()
             if found.metric not in doubtful
-            and not (outvoted.get(name) and found.metric in by_words)
+            and not (outvoted.get(name) and (certain or found.metric in by_words))
         }  # fmt: skip
         parts |= table.parts_of(sample)
         for name, signal in signals.items():
