@@ -287,6 +287,8 @@ def _matched(query: str, answer: str, reference: str) -> float:
     stems = content(reference)
     if not stems and says[0] is None:
         says[0] = _affirms(query, answer)
+    if not stems and says[1] is None:  # common words, such as the code of a country
+        return float(re.search(rf"(?<!\w){re.escape(plain(reference))}(?!\w)", answer) is not None)
     if not stems or (None not in says and says[0] != says[1]):
         return float(says[1] is not None and says[0] == says[1])
     # What the query says, too, tells nothing; but a part of an address is no word of it.

@@ -89,7 +89,7 @@ def shares_right(
 
 
 def _hint(diagnosis: Diagnosis) -> str:
-    words = ": right answers in other words count as wrong" * bool(diagnosis.compares)
+    words = ": it compares words, not meaning" * bool(diagnosis.compares)
     return f"{wording.HINT}{words}"
 
 
