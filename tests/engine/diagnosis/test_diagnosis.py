@@ -149,14 +149,16 @@ def test_a_wrong_number_is_one_fault_in_any_words_and_only_a_passage_at_hand_is_
 
 
 @pytest.mark.parametrize(("answer", "fault"), [
-    ("A password needs at least 10 characters.", "unexplained"),
+    ("A password needs at least 10 characters.", "invented"),
+    ("No. A password needs at least 14 characters.", "invented"),
     ("A password needs at least 14 characters [2].", None),
     ("A password needs at least fourteen characters.", None),
     ("In 2024 a password needs many characters, at least.", None),
 ])  # fmt: skip
 def test_other_numbers_are_wrong_however_many_words_agree(answer: str, fault: str | None) -> None:
     asked = {"id": "q", "query": "How long is a password in 2024?", "answer": answer}
-    data = [asked | {"references": ["A password needs at least 14 characters."]}]
+    yes = "Yes. " * answer.startswith("No")
+    data = [asked | {"references": [f"{yes}A password needs at least 14 characters."]}]
     found = diagnose(ragassay.evaluate(data, ["token_f1.f"]), complete=False)
     assert found.classes == [fault]
 

@@ -21,7 +21,7 @@ from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_rows import by_sample, with_samples
 from ragassay.engine.results.summary import MetricSummary, sample_clusters
 from ragassay.engine.run.scoring import by_reference, record_warnings
-from ragassay.judges.offline.questions import has_other_numbers, match
+from ragassay.judges.offline.questions import match, says_otherwise
 from ragassay.judges.offline.refusal import declines, stated
 from ragassay.judges.questions.grading import AnswerMatch
 from ragassay.stats.intervals import ROUNDING, Interval, mean_interval
@@ -251,7 +251,7 @@ def diagnosis_of(
         others = others and bool(scored[row]) and not matches
         low[row] = others or (low[row] and not matches)
         # A statement that a judge found right or a reference says, too, is not invented. Of several
-        # statements the reference may have only one: a comparison of words cannot tell, a judge can.
+        # the reference may have only one: a comparison of words cannot tell, a judge can.
         is_good = scored[row] and not low[row] and measures == "answers"
         agrees = matches if overlap else is_good
         certain = agrees and len(stated(sample.answer_text)) < 2
@@ -268,7 +268,7 @@ def diagnosis_of(
         for name, signal in signals.items():
             sources[name][signal.metric] += 1
         by_name = {name: signal.value for name, signal in signals.items()}
-        by_name |= dict.fromkeys(("right", "complete"), 0.0) if others else {}
+        by_name |= {"contradicted": 1.0, "right": 0.0, "complete": 0.0} if others else {}
         fault = table.class_of(
             by_name, sample, bool(low[row]), limits, headline_only=headline_only, measures=measures
         )
@@ -432,11 +432,11 @@ def _added(result: Result) -> Result | None:
 
 def _compared(sample: Sample) -> tuple[bool, bool]:
     """Whether the answer matches a reference by the offline judge's rules, which see the query, and
-    whether it states other numbers than they."""
+    whether it states other numbers, or a no for a yes."""
     references = tuple(text for text in sample.references or () if not declines(text))
     texts = sample.query_text, sample.answer_text, references
     found = match(AnswerMatch(*texts))
-    return found is not None and found.is_matching, has_other_numbers(*texts)
+    return found is not None and found.is_matching, says_otherwise(*texts)
 
 
 def _samples(

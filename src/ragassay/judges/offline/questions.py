@@ -239,14 +239,16 @@ def match(question: asked.AnswerMatch) -> asked.Match | None:
     return asked.Match(reasoning=f"The answer matches {why}.", is_matching=best > worst)
 
 
-def has_other_numbers(query: str, answer: str, references: Iterable[str]) -> bool:
-    """Whether each reference has numbers, and the answer has others and none of these; those of the
-    query aside."""
-    own, *wanted = (
-        set(filter(is_number, content(plain(text)))) - set(content(query))
-        for text in (answer, *references)
+def says_otherwise(query: str, answer: str, references: Sequence[str]) -> bool:
+    """Whether each reference has numbers (those of the query aside) or begins with a yes or no, and
+    the answer has others and none of these, or begins with the other."""
+    texts = [plain(text) for text in (answer, *references)]
+    numbers = [set(filter(is_number, content(text))) - set(content(query)) for text in texts]
+    says = [{_YES_NO[word] for word in tokens(text)[:1] if word in _YES_NO} for text in texts]
+    return bool(references) and any(
+        bool(of[0]) and all(each and of[0].isdisjoint(each) for each in of[1:])
+        for of in (numbers, says)
     )
-    return bool(own and wanted) and all(each and own.isdisjoint(each) for each in wanted)
 
 
 _YES_NO = dict.fromkeys(("yes", "true", "ja", "oui", "sí", "sì", "是"), True)
