@@ -188,6 +188,7 @@ def test_report_writes_every_format(data: Path, tmp_path: Path, capsys) -> None:
     words = ("report", tmp_path / "run", "-o", tmp_path / "out", "--title", "Release 4", "--format")
     assert run(*words, formats) == 0 and len(list((tmp_path / "out").iterdir())) == 8
     assert "<h1>Release 4</h1>" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "# Release 4" in (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
     assert "Did you mean 'parquet'" in complaint(capsys, *words, "parket")
 
 
@@ -203,6 +204,7 @@ def test_metrics_lists_all_and_explains_one(capsys) -> None:
     assert run("metrics", "ndcg") == 0
     assert "J" in capsys.readouterr().out
     assert "Did you mean" in complaint(capsys, "metrics", "nDGC")
+    assert "add the suite ragreport" in complaint(capsys, "metrics", "relevance", "-s", "qa")
     assert run("metrics", "answer_match") == 0  # a metric, and the question that it asks
     metric, _, question = capsys.readouterr().out.partition("The question answer_match")
     assert "misleads where" in metric and "placeholders" in question
