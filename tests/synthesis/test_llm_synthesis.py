@@ -261,19 +261,20 @@ def test_a_follow_up_has_the_first_turn_as_its_history(desk: Desk) -> None:
 def test_examples_are_accepted_items_about_other_passages_and_never_come_back(desk: Desk) -> None:
     items = desk.synthesize("--n", "6", "--mix", "answerability=answerable")
     opened = GoldenSet.open(desk.folder)
-    for item in opened.items[:3]:
-        item.status = "accepted"
+    for item, kind in zip(opened.items, ("factual", "yes-no", "yes-no"), strict=False):
+        item.status, item.type = "accepted", kind
     opened.items[3].status = "rejected"
     opened.save()
     accepted = {item.query: (item.gold or [])[0].text for item in opened.items[:3]}
     before = len(desk.sent("write_query"))
-    more = desk.synthesize("--n", "8", "--mix", "answerability=answerable")
+    more = desk.synthesize("--n", "8", "--mix", "answerability=answerable", "--mix", "type=factual")
     shown = 0
     for body in desk.sent("write_query")[before:]:
         fences = Request(body, b"", 0, 0, "").fences
         examples_of = [text for name, text in fences if name.startswith("example query")]
         passages = " ".join(text for name, text in fences if name.startswith("passage"))
         assert set(examples_of) <= set(accepted)
+        assert opened.items[0].query not in examples_of[1:]  # the only factual one
         assert all(accepted[one] not in passages for one in examples_of)
         shown += len(examples_of)
     assert shown and len({item.query for item in more}) == len(more) == len(items) + 3
