@@ -312,6 +312,7 @@ def test_what_cannot_be_meant_is_a_usage_error(options: dict[str, Any], message:
 
 
 def test_a_dry_run_counts_the_queries_with_repeats(data: Path, capsys) -> None:
+    written(data, records()[1:])  # three runs, and two
     assert call(["run", str(data), "-s", "qa,consistency", "--dry-run"]) == 0
     assert "consistency: 2 queries with two runs or more" in capsys.readouterr().out
     assert call(["run", str(data), "-s", "qa", "--dry-run", "--json"]) == 0

@@ -141,7 +141,7 @@ def test_errors_have_types_and_a_token_may_come_from_the_environment(
     with Client(proxy.url, "no token") as other, pytest.raises(Unauthorised):
         other.list_projects()
     with pytest.raises(NotFound):
-        client.list_tasks("nowhere")
+        client.delete_task("nowhere")
 
 
 def test_the_asynchronous_client_does_so_too(proxy: LossyProxy, service: tuple[Any, str]) -> None:
