@@ -23,7 +23,7 @@ from ragassay.service.named_models import NamedModels
 from ragassay.service.store.database import Store
 from ragassay.service.store.jobs import CANCELLED, Queue, cancel_job, get_job, retry_job
 from ragassay.service.store.report_files import opened_report
-from ragassay.service.store.reports import create_report, get_report, list_reports
+from ragassay.service.store.reports import create_report, get_report, list_reports, preview_report
 from ragassay.service.store.store_errors import StoreUnavailable
 from ragassay.service.worker import report_process, worker as worker_module
 from ragassay.service.worker.worker import Worker, WorkerOptions
@@ -195,6 +195,7 @@ def test_a_job_says_at_its_end_all_that_was_sent_and_the_dollars_where_they_are_
         paid = [one.cost for one in ledger.rows("kind = ?", JUDGE_ANSWER)]
     progress = get_job(store, job.id).progress
     assert (progress.done, progress.total, progress.calls, len(paid)) == (3, 3, 6, 6)
+    assert preview_report(store, task.id, 0.0, 1e9, ASKED).held.low == 6
     assert progress.cost == (pytest.approx(sum(paid)) if counts else None)
     assert counts or set(paid) == {None}, "an endpoint that counts no tokens"
 
