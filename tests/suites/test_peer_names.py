@@ -70,9 +70,10 @@ def test_the_names_work_on_the_command_line_in_yaml_and_in_gates(tmp_path: Path,
     assert list(json.loads(capsys.readouterr().out)["metrics"]) == ["context_recall"]
 
 
-def test_a_gate_on_a_name_whose_low_values_are_good_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="Write faithfulness"):
-        ragassay.evaluate([RECORD], ["faithfulness"], fail_under=["hallucination<=0.1"])
+@pytest.mark.parametrize(("gate", "turned"), [("{}<=1", "'{}>="), ("high({})<1", r"'low\({}\)>=")])
+def test_a_gate_on_a_name_whose_low_values_are_good_is_refused(gate: str, turned: str) -> None:
+    with pytest.raises(UsageError, match=turned.format("faithfulness")):
+        ragassay.evaluate([RECORD], "faithfulness", fail_under=[gate.format("hallucination")])
 
 
 def test_metrics_explains_the_metric_of_ours(capsys: pytest.CaptureFixture[str]) -> None:

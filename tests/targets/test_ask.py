@@ -311,8 +311,9 @@ def test_each_system_has_a_file_whose_name_ends_alike(name: str) -> None:
     ask("q.jsonl", {"one": str.title}, output=(path := asked.files["one"]))  # replaces its own
     for content, name in ((path.read_bytes(), "two"), (b"notes", "one"), (b'{"query": 1}', "one")):
         path.write_bytes(content)
-        with pytest.raises(UsageError, match=f"other data than answers of the system '{name}'"):
-            ask("q.jsonl", {name: str.lower}, output=path)
+        for begin in (ask, plan_asking):
+            with pytest.raises(UsageError, match=f"other data than answers of the system '{name}'"):
+                begin("q.jsonl", {name: str.lower}, output=path)
 
 
 def summary(system: str, cost: float) -> AskSummary:

@@ -170,7 +170,7 @@ def test_what_earlier_answers_took_is_known_to_the_next_run() -> None:
         assert system.asked == answers.summaries["mine"].answered == expected
     said = answers.summaries["mine"].details["stopped"]
     assert "the budget is spent ($0.00 of $0.005, 0 calls" in said
-    assert "or too little is left. The same command asks" in said
+    assert "or too little is left. The same 'ragassay ask' asks" in said
 
 
 @pytest.mark.usefixtures("no_long_waits")

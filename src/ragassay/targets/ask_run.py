@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, fields
 from itertools import product
 from pathlib import Path
@@ -103,6 +103,16 @@ def open_asking(
     """Prepares what `ask` does, and raises as it does. ``with`` the `SystemsRun` that this yields
     it begins; its samples can be read while the rest is asked. ``tell_drafts``: as of
     `read_queries`."""
+    asked, targets, chosen, files = _prepared(queries, target, output, limit, tell_drafts, options)
+    with nullcontext(ledger) if isinstance(ledger, Ledger) else Ledger(ledger or MEMORY) as kept:
+        yield SystemsRun(asked, targets, chosen, kept, files)
+
+
+def _prepared(
+    queries: Data, target: Any, output: str | Path | None, limit: int | None, tell_drafts: bool,
+    options: Mapping[str, Any],
+) -> tuple[list[Sample], list[Target], AskOptions, dict[str, Path]]:  # fmt: skip
+    """The queries, targets, options and files of `ask`; raises as it does."""
     chosen = _options(options)
     asked = questions_of(read_queries(queries, limit, tell_drafts=tell_drafts))
     targets = make_targets(target, chosen)
@@ -111,10 +121,7 @@ def open_asking(
     for name, file in files.items():
         check_output(file, *data)
         _check_replaced(file, name)
-    with ExitStack() as stack:
-        if not isinstance(ledger, Ledger):
-            ledger = stack.enter_context(Ledger(ledger or MEMORY))
-        yield SystemsRun(asked, targets, chosen, ledger, files)
+    return asked, targets, chosen, files
 
 
 def _check_replaced(file: Path, system: str) -> None:
@@ -147,14 +154,13 @@ def plan_asking(
     queries: Data,
     target: Any,
     *,
+    output: str | Path | None = None,
     ledger: str | Path | None = None,
     limit: int | None = None,
     **options: Any,
 ) -> list[AskPlan]:
     """What `ask` would send to each system. Sends nothing, and makes no ledger."""
-    chosen = _options(options)
-    asked = questions_of(read_queries(queries, limit))
-    targets = make_targets(target, chosen)
+    asked, targets, chosen, _ = _prepared(queries, target, output, limit, True, options)
     with look_into(ledger) as earlier:
         return [_plan_of(asked, item, chosen, earlier) for item in targets]
 

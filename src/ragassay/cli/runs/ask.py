@@ -60,16 +60,14 @@ def ask(given: Given) -> int:
         get(name)
     scored = bool(suites or given.save)
     options = given.of(*(field.name for field in fields(AskOptions)))
-    options |= {"limit": given.limit, "ledger": given.ledger or DEFAULT}
+    options |= {"output": given.output, "limit": given.limit, "ledger": given.ledger or DEFAULT}
     if given.dry_run:
         _show_plans(plan_asking(given.queries, given.target, **options), given.json)
         return show.OK
     if sys.__stderr__ is not None and not faulthandler.is_enabled():
         faulthandler.enable(sys.__stderr__)  # says where a system's own code killed the process
     gc.freeze()  # what is loaded by now need not be searched for garbage; the process is ours
-    with open_asking(
-        given.queries, given.target, output=given.output, tell_drafts=not scored, **options
-    ) as asking:
+    with open_asking(given.queries, given.target, tell_drafts=not scored, **options) as asking:
         # What is wrong with the evaluation shows before anything is asked.
         jobs = _jobs(asking, given, suites) if scored else {}
         with asking:

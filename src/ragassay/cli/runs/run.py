@@ -110,8 +110,8 @@ def validate(given: Given) -> int:
     """Read all of DATA (or what a YAML configuration names) and say what is in it.
 
     Shows how many samples each metric applies to, which suites suit the data, and which columns
-    were not read and what they may be (--columns). Exit code 2: the data has a fault, in the file,
-    line and field that are named. Exit code 3: no metric of the run can be scored.
+    no metric reads and what they may be (--columns). Exit code 2: the data has a fault, in the
+    file, line and field that are named. Exit code 3: no metric of the run can be scored.
 
     ```sh
     ragassay validate answers.jsonl
@@ -163,7 +163,8 @@ def _preview(
         show.report(preview_report(plan))
         if placement is not None and placement.unplaced:
             names = (name or "'' (without a name)" for name in placement.unplaced)
-            show.lines("", f"columns that were not read: {', '.join(names)}")
+            unread = "columns that no metric reads (usable as slices, unless nested)"
+            show.lines("", f"{unread}: {', '.join(names)}")
         if placement is not None and (perhaps := _suggestions(placement)):
             show.lines(f"perhaps: {perhaps}")
     show.warn(plan.warnings)

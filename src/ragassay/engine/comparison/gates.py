@@ -87,8 +87,7 @@ def parse(text: str, what: str = "--fail-under") -> Gate:
     which, name = (bounded["which"], bounded["name"]) if bounded else ("mean", match["left"])
     gate = Gate(name, which, match["op"], float(match["threshold"]))  # type: ignore[arg-type]
     if gate.which != "mean" and gate.at_least != (gate.which == "low"):
-        asked = _number(gate.threshold)
-        right = f"low({name})>={asked}" if gate.at_least else f"high({name})<={asked}"
+        right = str(replace(gate, which="low" if gate.at_least else "high"))
         raise UsageError(
             f"{what} {text!r}: a gate on a bound asks for low(METRIC)>=VALUE or "
             f"high(METRIC)<=VALUE. Write {right!r}."
@@ -106,7 +105,9 @@ def resolve(
     gates, canonical = [], {name: metric for name, (metric, _) in metrics.items()}
     for text in texts:
         gate = parse(text)
-        where = "what this run computes", "--dry-run lists them"
+        form = {"mean": "{}", "low": "high({})", "high": "low({})"}[gate.which]
+        turned = f"'{form}{'<=' if gate.at_least else '>='}VALUE'"
+        where = "what this run computes", "--dry-run lists them", turned
         for name in shown([gate.metric], canonical, used, *where):
             low, high = metrics[name][1]
             least, most = -np.inf if low is None else low, np.inf if high is None else high
@@ -137,8 +138,6 @@ def results_of(
         return result.gates
     config = result.config
     asked = config.get("fail_under") or () if texts is None else texts
-    if not asked:
-        return ()
     every = (item for step in result.steps for item in step.summary.metrics.items())
     metrics = {name: (metric.metric, metric.bounds) for name, metric in every}
     resolved = resolve(asked, metrics, config.get("suite") or (), config.get("level", 0.95))

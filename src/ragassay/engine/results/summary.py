@@ -307,8 +307,9 @@ def shown(
     used: Iterable[str],
     what: str,
     listed: str = "'ragassay report RUN' lists them",
+    write: str = "{}",
 ) -> list[str]:
-    """The shown names of the metrics that ``wanted`` lists, in order, each once."""
+    """The shown names of ``wanted``, each once; ``write``: how to name one that is reversed."""
     known = (suites.get(name) for name in used if name in suites.all_suites())
     local = {**suites.general_aliases(), **suites.aliases_of(known)}
     by_canonical = {canonical: name for name, canonical in metrics.items()}
@@ -332,7 +333,7 @@ def shown(
             near = did_you_mean(word, alike[:1], at_least=0) or did_you_mean(word, metrics)
             run = f"'ragassay run -m {word}{how} computes it." if meant else ""
             near = f"{near} {run}".strip() or suites.advice_on(word)
-            near += f" Write {peer.ours}." if peer and peer.reversed else ""
+            near += f" Write {write.format(peer.ours)}." if peer and peer.reversed else ""
             few = f"There are: {', '.join(metrics)}."
             there = few if len(metrics) <= _MOST else f"There are {len(metrics)}; {listed}."
             raise UsageError(f"{word!r} is not in {what}. {near} {there}")

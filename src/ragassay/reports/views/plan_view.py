@@ -34,7 +34,7 @@ def preview_report(preview: Preview) -> Report:
     if len(preview.systems) > 1 or "(none)" not in preview.systems:
         systems = ", ".join(f"{name} {count:,}" for name, count in preview.systems.items())
         blocks.append(lines([f"systems: {systems}"], "text"))
-    failures = (f"{why}: {wording.plural(k, 'sample')}" for why, k in preview.failures.items())
+    failures = (f"{why} ({wording.plural(k, 'sample')})" for why, k in preview.failures.items())
     blocks.append(lines(failures, "text", "doubt"))
     parts = ([part, _share(count, n)] for part, count in preview.parts.items())
     blocks.append(table([Column("part of a sample", "name"), Column("samples")], parts))

@@ -126,11 +126,11 @@ def _sum(asked: Sequence[Mapping[str, Any]], name: str) -> Any:
 
 
 _COLUMNS = {
-    "asked": 2, "answered": 0, "no answer": 3, "from ledger": 5, "failed": 0, "retries": 5,
+    "samples": 2, "answered": 0, "no answer": 3, "from ledger": 5, "failed": 0, "retries": 5,
     "p50": 0, "p95": 0, "p99": 4, "tokens": 1, "cost": 1,
 }  # fmt: skip
 """The columns beside the system. Where there is no room, those with the highest number are left out
-first: how many were asked is the sum of those answered and those failed."""
+first: the samples are the sum of those answered and those failed."""
 
 _EMPTY = 6
 _MILLION = 1_000_000
@@ -175,16 +175,10 @@ def note_lines(summaries: Sequence[AskSummary]) -> list[str]:
 def _row(summary: AskSummary) -> list[str]:
     read, written = summary.input_tokens, summary.output_tokens
     tokens = "-" if read is None or written is None else _count(read + written)
-    counts = (
-        summary.asked,
-        summary.answered,
-        summary.no_answer,
-        summary.from_ledger,
-        sum(summary.failed.values()),
-    )
+    counts = (summary.asked, summary.answered, summary.no_answer, summary.from_ledger)
     return [
         summary.system,
-        *(f"{n:,}" for n in (*counts, summary.retries)),
+        *(f"{n:,}" for n in (*counts, sum(summary.failed.values()), summary.retries)),
         *(_seconds(summary.latency.get(at)) for at in ("p50", "p95", "p99")),
         tokens,
         "-" if summary.cost is None else dollars(summary.cost),

@@ -38,13 +38,13 @@ MOST_WAYS = 5
 
 _ADVICE = {
     Reason.TIMEOUT: "Raise --timeout, or find out why the system is slow.",
-    Reason.CONNECTION: "Start the system and run the same command again: it asks what is missing.",
-    Reason.FAILED: "Correct that, and run the same command again: it asks what is missing.",
+    Reason.CONNECTION: "Start the system and repeat 'ragassay ask': it asks what is missing.",
+    Reason.FAILED: "Correct that and repeat 'ragassay ask': it asks what is missing.",
     Reason.RATE_LIMITED: "Ask more slowly (--rpm, -j), or try more often (--retries).",
     Reason.SERVER_ERROR: "Check the system's log. If it has too much to do, lower -j or --rpm, "
     "or raise --retries.",
 }
-_CUT = "Check the system's log; the same command asks what is missing."
+_CUT = "Check the system's log and repeat 'ragassay ask': it asks what is missing."
 
 _CHARACTERS = 3.0
 """Of a request, to a token: rather too few than too many."""
@@ -180,7 +180,7 @@ class SystemAccount(Account):
     def spent(self, dollars: float | None, tokens: int) -> Stopped:
         """Why a request does not fit any more, and what to do."""
         spent = f"the budget is spent ({self.budget.describe()}), or too little is left"
-        again = "The same command asks what is missing, with a budget of its own."
+        again = "The same 'ragassay ask' asks what is missing, with a budget of its own."
         return Stopped(Reason.BUDGET, f"{spent}. {again}")
 
 
