@@ -64,9 +64,9 @@ def test_a_gate_on_a_metric_that_is_not_computed_is_refused_with_the_nearest() -
     many = {f"m{n}": f"m{n}" for n in range(21)}
     for name, computed, says in (
         # Ours, so no advice on other tools.
-        ("answer_relevance", COMPUTED, r"\. '.* --judge openai.* \(an LLM\) computes it\. Th"),
+        ("answer_relevance", COMPUTED, r"\. Add answer_relevance to the metrics of the run\. Th"),
         ("rag", COMPUTED, r"\. 'rag' is a suite, not a metric\. Name it with --suite rag\. There"),
-        ("f1", {"token_f1.f": "token_f1.f"}, r"\. Did you mean 'token_f1\.f'\? '.* -m f1' comp"),
+        ("f1", {"token_f1.f": "token_f1.f"}, r"\. Did you mean 'token_f1\.f'\? Add f1 to"),
         ("m10x", many, r"\. Did you mean 'm10'.* 21; --dry-run lists"),
     ):  # fmt: skip
         with pytest.raises(UsageError, match=rf"'{name}' is not in what this run computes{says}"):

@@ -20,7 +20,6 @@ from ragassay.base.printable import either, plural, share
 from ragassay.base.score import Reason
 from ragassay.engine.results.score_columns import Mask, ScoreColumns, label_of
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import Metric
 from ragassay.stats.intervals import Bounds, Interval, Span, mean_interval
 from ragassay.stats.percentiles import percentile_interval
@@ -327,11 +326,9 @@ def shown(
         existing = [by_canonical[str(metric)] for metric in meant if str(metric) in by_canonical]
         existing = existing or [ours] * (ours in metrics)
         if not existing:
-            is_judged = any(isinstance(metric, JudgedMetric) for metric in meant)
-            how = " --judge openai:gpt-4o-mini' (an LLM)" if is_judged else "'"
             alike = [name for name in metrics if word.casefold() in re.split("[_.@(]", name)]
             near = did_you_mean(word, alike[:1], at_least=0) or did_you_mean(word, metrics)
-            run = f"'ragassay run -m {word}{how} computes it." if meant else ""
+            run = f"Add {word} to the metrics of the run." if meant else ""
             near = f"{near} {run}".strip() or suites.advice_on(word)
             near += f" Write {write.format(peer.ours)}." if peer and peer.reversed else ""
             few = f"There are: {', '.join(metrics)}."
