@@ -119,7 +119,7 @@ def test_a_comparison_shows_its_numbers_and_both_runs(tmp_path: Path) -> None:
     assert heads == ["metric", "AP", "f1", "metric", *others]
     rows = page.json("rows")
     at = [m["name"] for m in rows["metrics"]].index("AP")
-    assert rows["metrics"][rows["deciding"]]["name"] == "em"
+    assert rows["metrics"][rows["deciding"]]["name"] == "f1"  # of which answers are right
     assert rows["values"][at] == a.columns.values("AP").tolist()
     assert rows["other"][at] == b.columns.values("AP").tolist()
     first, second = (page.json(f"d{run}-0")[3] for run in (0, 1))

@@ -62,12 +62,13 @@ def test_the_names_work_on_the_command_line_in_yaml_and_in_gates(tmp_path: Path,
     gate = ["--fail-under", "groundedness>=0.5", "--trust-offline"]
     assert call(["run", str(data), "-m", "groundedness", *gate, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert list(found["metrics"]) == ["faithfulness"]
-    assert [one["gate"] for one in found["gates"]] == ["faithfulness>=0.5"]
-    config = tmp_path / "c.yaml"
-    config.write_text("data: a.jsonl\nmetrics: [contextual_recall]\n")
+    assert [*found["metrics"], found["gates"][0]["gate"]] == ["faithfulness", "faithfulness>=0.5"]
+    (config := tmp_path / "c.yaml").write_text("data: a.jsonl\nmetrics: [contextual_recall]\n")
     assert call(["run", str(config), "--json"]) == 0
     assert list(json.loads(capsys.readouterr().out)["metrics"]) == ["context_recall"]
+    config.write_text(f"{config.read_text()}fail_under: [hallucination<=0.3]\n")
+    assert call(["run", str(config)]) == 2
+    assert capsys.readouterr().err.count("note: ") == 1
 
 
 @pytest.mark.parametrize(("gate", "turned"), [("{}<=1", "'{}>="), ("high({})<1", r"'low\({}\)>=")])

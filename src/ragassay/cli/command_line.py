@@ -6,6 +6,7 @@ import os
 import sys
 import warnings
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -126,7 +127,7 @@ def call(argv: list[str]) -> int:
     try:
         with show.remembered(), warnings.catch_warnings():
             warnings.simplefilter("always", RagassayWarning)
-            warnings.showwarning = _show_warning
+            warnings.showwarning = partial(_show_warning, set())
             if words[:1] != ["trec"]:  # reads standard input by itself, as trec_eval does
                 words = [  # a lone "-" that is no flag's value
                     opening.STANDARD_INPUT if word == "-" and not last.startswith("-") else word
@@ -146,9 +147,7 @@ def call(argv: list[str]) -> int:
                     app.help_epilogue = f"{MORE} {app.help_epilogue}"
                 name = " ".join(word for word in app.parse_commands(words)[0] if word not in HELP)
                 app.help_epilogue = f"{app.help_epilogue}\n\n{_examples(name)}".rstrip()
-            result = app(
-                words, exit_on_error=False, print_error=False, result_action="return_value"
-            )
+            code = app(words, exit_on_error=False, print_error=False, result_action="return_value")
             sys.stdout.flush()
     except KeyboardInterrupt:
         return _interrupted()
@@ -176,7 +175,7 @@ def call(argv: list[str]) -> int:
     finally:
         formats.BY_FLAGS.reset(by_flags)
         GLOBAL_OPTIONS.reset(before)
-    return result if isinstance(result, int) else 0
+    return code if isinstance(code, int) else 0
 
 
 def _examples(name: str) -> str:
@@ -219,9 +218,10 @@ def _interrupted() -> int:
     )
 
 
-def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    """Shows a warning as one sentence. Python's own function prints the source line as well."""
-    if not GLOBAL_OPTIONS.get().quiet:
+def _show_warning(said: set[str], message: Warning | str, *_: Any, **__: Any) -> None:
+    """Shows a warning as one sentence, once. Python's own function prints the source line, too."""
+    if not (GLOBAL_OPTIONS.get().quiet or str(message) in said):
+        said.add(str(message))
         print(printable.lines(f"note: {message}"), file=sys.stderr)  # noqa: T201
 
 

@@ -108,7 +108,7 @@ def test_a_refusal_of_a_run_without_references_is_no_unsupported_answer() -> Non
     assert (found.headline, found.n_scored, found.n_refusals_unknown) == ("faithfulness", 2, 18)
     found = with_change(ragassay.compare(new, old))
     change, right = found.change, found.findings[0]
-    assert change is not None and change.n_unknown == 0
+    assert change is not None and (change.n_unknown, change.words[0]) == (0, "got worse")
     sides = ({"id": f"{at}", "query": "When?", "references": ["noon"]} for at in range(20))
     noon, ten, failed = ({"answer": "noon"}, {"answer": "ten"}, {"failure": "timeout"})
     data = [[side | noon, side | ten, side | (failed if int(side["id"]) < 10 else noon)]
@@ -125,5 +125,6 @@ def test_a_refusal_of_a_run_without_references_is_no_unsupported_answer() -> Non
     lost = with_change(ragassay.compare(lost_by, right_by)).findings[0]
     assert (lost.verdict, lost.losses, lost.why) == ("worse", 10, None)
     assert (right.name, right.hint, right.losses) == (RIGHT["support"], "worse", 20)
+    assert "20 of 20" in verdicts(with_change(ragassay.compare(old, new)))[1]
     assert verdicts(found)[0].startswith("Worse (only a hint): 0 % of samples have no known fault")
     assert [(one.new, one.old, one.only_hint) for one in change.classes] == [(20, 0, True)]

@@ -171,28 +171,26 @@ def decide(
     owed = columns.owed(metric.name)
     n_owed = int(owed.sum())
     observed = _interval(gate, metric, columns, method)
+    n, of = metric.n_scored, metric.n_total
     facts = GateResult(
-        str(gate), None, None, n_owed, which=gate.which, level=metric.level,
-        metrics=(metric.name,), threshold=gate.threshold,
+        str(gate), None, None, n_owed, _said("scored", n=n, of=of) if n + n_owed < of else "",
+        which=gate.which, level=metric.level, metrics=(metric.name,), threshold=gate.threshold,
     )  # fmt: skip
     if observed.mean is None:
         return replace(facts, why=_said("not_measured" if metric.n_scored else "not_scored"))
     if getattr(observed, gate.which) is None:
         return replace(facts, why=_said("no_interval"))
     # With scores owed: what would have been found had they all been the lowest, and the highest.
-    possible = [observed]
+    possible, counted, refused = [observed], "", ""
     if n_owed:
         ends = [end for end in metric.bounds if end is not None]
         # Where a score may be anything, nothing is certain.
         closed = metric.aggregate == "mean" and len(ends) == 2
         possible = [_interval(gate, metric, columns, method, end) for end in ends if closed]
-    counted = ""
-    if n_owed:
         reasons = columns.tally(metric.name, owed).reasons.items()
         why = ", ".join(f"{count:,} {reason.replace('_', ' ')}" for reason, count in reasons)
         counted = _said("count_at_ends", n=n_owed, why=why)
     judged = judge_agreement(metric)
-    refused = ""
     if judged is not None and judged.indicative and not trust_offline:
         refused = _said("trust_decides", why=str(judged.note).rstrip("."))
     return conclude(gate, facts, observed, possible, counted, refused)
@@ -227,7 +225,7 @@ def conclude(
         facts,
         value=getattr(observed, gate.which),
         passed=None if refused else passed,
-        why="; ".join(filter(None, (why, owed))),
+        why="; ".join(filter(None, (facts.why, why, owed))),
         low=low,
         high=high,
     )
@@ -372,7 +370,7 @@ def worst_queries(comparison: Comparison, gate: GateResult, most: int) -> list[s
     names, change, lines = shown_queries(new, matched.queries), comparison.change, list[str]()
     if change is not None and change.right is not None and change.right.name in gate.metrics:
         broken = [(query, fault.replace("_", " ")) for query, fault in change.broken[:most]]
-        lines = [f"{names[query]}: became wrong ({fault})" for query, fault in broken]
+        lines = [f"{names[query]}: {change.words[0]} ({fault})" for query, fault in broken]
     for at, d in enumerate(differences):
         gain = (a[at] - b[at]) * (-1 if d.higher_is_better is False else 1)
         worst = [k for k in gain.argsort(kind="stable") if mask_a[at, k] and mask_b[at, k]]

@@ -92,6 +92,12 @@ class Moved(Displayed):
     def __repr__(self) -> str:
         return f"<Moved {self.new.name!r} against {self.old.name!r}: samples={self.n}>"
 
+    @property
+    def words(self) -> tuple[str, str]:
+        """What happened to the queries that are ``broken``, and to those that are ``mended``."""
+        rights = self.new.measures == "answers"
+        return ("became wrong", "became right") if rights else ("got worse", "got better")
+
     def to_json(self) -> dict[str, Any]:
         """The change as JSON, with both diagnoses."""
         plain = ("n", "n_unknown", "level", "unlike", "not_alike", "broken", "mended")
@@ -276,15 +282,10 @@ def with_change(comparison: Comparison, most: int | None = MOST_SAMPLES) -> Comp
         right = replace(change.right, standing="tested", why=why)
         classes = tuple(replace(row, only_hint=False) for row in change.classes)
         change = replace(change, right=right, classes=classes)
-    fallen = _fallen(runs, change)
+    # The slice whose share of right answers fell against that of all, unless that is worse.
+    found, fallen = change.right, list[Note]()
+    if found and change.new.measures == "answers" and "worse" not in (found.verdict, found.hint):
+        rights = change.new.right, change.old.right
+        fallen = slice_of_right(MatchedRuns.of(*runs), found.name, rights, change.level)
     brought = [note for note in comparison.brought if not (fallen and note.kind == "slice_fell")]
     return replace(comparison, change=change, brought=(*fallen, *brought))
-
-
-def _fallen(runs: tuple[Result, Result], change: Moved) -> list[Note]:
-    """The slice whose share of right answers fell against that of all, unless that is worse."""
-    right = change.right
-    if right is None or "worse" in (right.verdict, right.hint) or change.new.measures != "answers":
-        return []
-    rights = change.new.right, change.old.right
-    return slice_of_right(MatchedRuns.of(*runs), right.name, rights, change.level)

@@ -143,7 +143,8 @@ def _comparison_page(comparison: Comparison, a: Result, b: Result) -> Report:
     parts.append(_method(a, b, first=[details, statistics(comparison)]))
     verdict, *further = verdicts(comparison)
     broken = broken_line(comparison, classes=False)
-    linked = (Cell(text, link="filter:became wrong") for text in broken)
+    what = comparison.change.words[0] if comparison.change else ""
+    linked = (Cell(text, link=f"filter:{what}") for text in broken)
     first = (lines([*linked, *further], "text"), warnings)
     return Report(wording.against(comparison), (*first, *parts), about, verdict)
 

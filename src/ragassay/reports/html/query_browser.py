@@ -25,7 +25,6 @@ from ragassay.engine.results.comparison_result import Comparison
 from ragassay.engine.results.judge_answers import JudgeAnswers
 from ragassay.engine.results.score_rows import Rows, ScoreRow, with_samples
 from ragassay.engine.results.summary import MetricSummary, Summary
-from ragassay.engine.results.verdict import Difference
 from ragassay.engine.run.scoring import batched
 from ragassay.metrics.core.chunk_matching import same_chunks
 from ragassay.reports.views import evidence_view
@@ -221,7 +220,7 @@ def comparison_browser(comparison: Comparison, a: Result, b: Result) -> Browser:
     diagnoses = () if change is None else (change.new, change.old)
     moved: dict[str, list[str]] = {}
     if change is not None:
-        moved = {"became wrong": [*dict(change.broken)], "became right": [*change.mended]}
+        moved = dict(zip(change.words, ([*dict(change.broken)], [*change.mended]), strict=True))
     browser = Browser(
         (a, b),
         [[rows[query] for query in common] for rows in by_query],
@@ -229,7 +228,7 @@ def comparison_browser(comparison: Comparison, a: Result, b: Result) -> Browser:
         {
             "kind": "comparison",
             "runs": [comparison.a, comparison.b],
-            "deciding": _moved_most(comparison.differences, a.summary.metrics),
+            "deciding": _first_shown(comparison),
             "metrics": [
                 metric_entry(a.summary.metrics[d.name])
                 | {"diff": d.diff, "lowDiff": d.low, "highDiff": d.high}
@@ -249,18 +248,13 @@ def comparison_browser(comparison: Comparison, a: Result, b: Result) -> Browser:
     return browser
 
 
-def _moved_most(differences: Sequence[Difference], metrics: Mapping[str, MetricSummary]) -> int:
-    """The number of the metric that differs by the largest share of its range (of its larger mean,
-    where it has none), first among those that are better, worse or different."""
-
-    def order(d: Difference) -> tuple[bool, float]:
-        low, high = metrics[d.name].bounds
-        means = max(abs(d.a_mean or 0.0), abs(d.b_mean or 0.0))
-        reach = means if low is None or high is None else high - low
-        size = abs(d.diff or 0.0) / (reach or 1.0)
-        return d.verdict in ("better", "worse", "different"), size
-
-    return max(range(len(differences)), key=lambda at: order(differences[at]), default=0)
+def _first_shown(comparison: Comparison) -> int:
+    """The number of the metric that the first sentence speaks of: that which says which answers are
+    right, else the first one that is better, worse or different."""
+    change, verdicts = comparison.change, ("better", "worse", "different")
+    headline = change.new.headline if change is not None and change.right else ""
+    ranks = [(d.name == headline, d.verdict in verdicts) for d in comparison.differences]
+    return ranks.index(max(ranks)) if ranks else 0
 
 
 def run_filters(summary: Summary, diagnosis: Diagnosis | None) -> Filters:

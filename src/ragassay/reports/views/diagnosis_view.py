@@ -110,6 +110,10 @@ def right_moved(change: Moved, too_few: bool) -> list[str]:
         hint *= change.new.only_hint and wording.HINT not in claim
         rated = f"{change.n - change.n_unknown:,} rated " * bool(change.n_unknown)
         said = [sentence(kind, claim=claim, hint=hint, rated=rated, **counts)]
+        n, n_old = (run.n_refusals_unknown for run in (change.new, change.old))
+        of, old_of = change.new.n, change.old.n
+        more = n * old_of > n_old * of
+        said += [sentence("more_unrated", n=n, of=of, old=n_old, old_of=old_of)] * more
     shown = [
         row for row in change.classes
         if row.p_adjusted is not None and row.p_adjusted <= alpha_of(change.level)
@@ -123,13 +127,13 @@ def right_moved(change: Moved, too_few: bool) -> list[str]:
 def broken_line(comparison: Comparison, *, classes: bool) -> list[str]:
     """The first queries that became wrong: with their classes, or as many as fit into a line."""
     change = comparison.change
-    broken = change.broken if change is not None and (classes or change.right) else ()
-    if not broken or comparison.runs is None:
+    if change is None or not (change.broken and (classes or change.right) and comparison.runs):
         return []
+    broken, what = change.broken, change.words[0].capitalize()
     shown = shown_queries(comparison.runs[0], (query for query, _ in broken))
     names = [f"{shown[query]}{f' ({_TITLES[fault].lower()})' * classes}" for query, fault in broken]
     fit = sum(end <= LINE for end in accumulate(len(name) + 2 for name in names))
-    return [sentence("became_wrong", queries=few(names, FEW if classes else max(1, fit)))]
+    return [sentence("broken", what=what, queries=few(names, FEW if classes else max(1, fit)))]
 
 
 def causes(diagnosis: Diagnosis, *, linked: bool = False) -> list[Block]:

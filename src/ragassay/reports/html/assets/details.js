@@ -60,11 +60,13 @@ class Details {
           this.scores([[first]])),
         this.passages(first), this.nuggets(first), this.evidence(first));
     }
-    const sides = runs.map((samples, run) => h("section", { class: "side" },
+    const sides = (content) => h("div", { class: "columns-2" }, runs.map((samples, run) => h("section", { class: "side" },
       h("h3", { class: run ? "b" : "a" }, `${SIDES[run]} · ${this.data.runs[run]}`),
-      samples.length ? samples.map((sample) => [this.answer(sample, samples.length > 1), this.passages(sample), this.nuggets(sample), this.evidence(sample)]) : h("p", {}, "Not in this run.")));
+      samples.length ? samples.map(content) : h("p", {}, "Not in this run."))));
+    const judged = runs.flat().some((sample) => sample.nuggets || sample.judge_answers);
     return h("div", { class: "opened-row" }, this.question(first), this.references(first), this.labels(first),
-      h("div", { class: "columns-2" }, sides), this.scores(runs));
+      sides((sample, _, { length }) => [this.answer(sample, length > 1), this.passages(sample)]), this.scores(runs),
+      judged ? sides((sample) => [this.nuggets(sample), this.evidence(sample)]) : null);
   }
 
   block(title, ...content) {
