@@ -5,19 +5,18 @@ from __future__ import annotations
 import dataclasses
 import json
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from planned import plan_calls
 from ragassay.base.json_data import dumps
 from ragassay.base.sample import Answer, Passage, Sample
 from ragassay.base.score import Outcome, Reason
 from ragassay.engine.config.run_config import make_config
-from ragassay.engine.run.cost_estimate import Planner, Range, Throughput, fit
+from ragassay.engine.run.cost_estimate import CallPlan, Planner, Range, Throughput, fit
 from ragassay.engine.run.scoring import judge_all, judged_among
 from ragassay.judges.asking import Ask, Asker
 from ragassay.judges.judge import Failure, Judge, JudgeAnswer, Provenance
@@ -184,6 +183,22 @@ def run(samples: Sequence[Sample], metrics: dict[str, Metric], judge: Judge) -> 
         for at in range(0, len(samples), 5):
             work = judge_all(samples[at : at + 5], judged_among(metrics.values()), asker)
             asker.submit(work).result()
+
+
+def plan_calls(
+    samples: Sequence[Sample],
+    metrics: Mapping[str, Metric],
+    judge: Judge,
+    *,
+    throughput: Throughput | None = None,
+    price: Price | None = None,
+    window: int = 4,
+) -> CallPlan:
+    """What a `Planner` says of them."""
+    with Planner(metrics, judge, throughput=throughput, price=price) as planner:
+        for start in range(0, len(samples), window):
+            planner.add(samples[start : start + window])
+        return planner.plan()
 
 
 def holds(found: Range, value: float) -> bool:
