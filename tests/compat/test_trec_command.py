@@ -229,17 +229,17 @@ def test_one_query_can_be_looked_at(trec: Trec) -> None:
 
 
 def test_without_measures_those_come_that_suit_the_judgements(trec: Trec) -> None:
-    prefs = trec.lines("qrels new.run -R qrels_prefs")
-    assert prefs[-1] == ["prefs_avgjg", "all", "0.3333"]
-    groups = trec.lines("qrels new.run -R qrels_jg")
-    assert ["map_avgjg", "all", "1.0000"] in groups
+    assert trec.lines("qrels new.run -R qrels_prefs")[-1] == ["prefs_avgjg", "all", "0.3333"]
+    assert ["map_avgjg", "all", "1.0000"] in trec.lines("qrels new.run -R qrels_jg")
 
 
 def test_the_groups_of_a_query_are_averaged(trec: Trec) -> None:
     Path("qrels").write_text("q1 x a 1\nq1 y b 1\nq1 y c 1\nq2 x c 1\n")
-    lines = trec.lines("qrels new.run -R qrels_jg -q -m map_avgjg")
     # Group x wants a (rank 1), group y b (rank 2) and c (not found): (1 + 1/4) / 2.
-    assert lines[0] == ["map_avgjg", "q1", "0.6250"]
+    assert trec.lines("qrels new.run -R qrels_jg -q -m map_avgjg")[0][1:] == ["q1", "0.6250"]
+    # Of group 2 nothing was retrieved.
+    Path("prefs").write_text("q1 1 x a 2\nq1 1 x b 1\nq1 2 x d 2\nq1 2 x e 1\n")
+    assert trec.lines("prefs new.run -R prefs -m prefs_avgjg_ret")[-1][2] == "0.5000"
 
 
 def test_preferences_of_sub_groups_hold_together(trec: Trec) -> None:

@@ -214,8 +214,8 @@ def test_a_difference_shows_gold_that_changed(desk: Path, capsys) -> None:
     now.folder = Path("other")
     [span] = now.items[0].gold or []
     edited = span.text.replace("twelve", "thirteen")
-    assert edited != span.text
     now.items[0].gold = [span.model_copy(update={"text": edited})]
+    now.items[1].gold = [one.model_copy(update={"grade": 7}) for one in now.items[1].gold or []]
     now.save()
     now.save_manifest(now.documents())
     assert call(["golden", "diff", "golden", "other"]) == 0
@@ -223,8 +223,8 @@ def test_a_difference_shows_gold_that_changed(desk: Path, capsys) -> None:
     assert f"changed: {now.items[0].id} (gold): " in out
     assert "twelve" in out and " is '" in out and "thirteen" in out
     assert call(["golden", "diff", "golden", "other", "--json"]) == 0
-    [change] = json.loads(capsys.readouterr().out)["changes"]
-    assert change["gold"] == [[span.text, edited]]
+    [change, regraded] = json.loads(capsys.readouterr().out)["changes"]
+    assert change["gold"] == [[span.text, edited]] and regraded["kind"] == "changed"
 
 
 @pytest.fixture

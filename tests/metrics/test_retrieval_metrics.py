@@ -157,10 +157,9 @@ def test_between_equal_scores_the_order_given_decides(gold, retrieved, different
 
 def test_without_scores_the_given_order_is_the_ranking() -> None:
     assert value("RR", "ba", {"a": 1}) == 0.5
-    partly = Sample(
-        id="q", passages=(Passage(id="b", score=0.1), Passage(id="a")), gold=(GoldPassage(id="a"),)
-    )
-    assert naming.parse("RR").score(partly) == Score(
+    gold = GoldPassage(id="a", grade=2), GoldPassage(id="b")
+    partly = Sample(id="q", passages=(Passage(id="b", score=0.1), Passage(id="a")), gold=gold)
+    assert naming.parse("RR(rel=2)").score(partly) == Score(
         0.5, explanation="1 of 1 relevant passages among 2 retrieved, at rank 2"
     )
 

@@ -126,6 +126,7 @@ def test_a_comparison_by_clusters_says_so_in_every_form(tmp_path: Path) -> None:
     plain, a, _ = pair(20)
     clustered = replace(plain, clustered_by="conversation", n_clusters=7)
     said = "The queries of one conversation are tested together (7 clusters)."
+    assert "3 new and 0" in wording.compared_on(replace(plain, unpaired=True, only_a=3, only_b=0))
     for found in (plain, clustered):
         pages.write_comparison(found, tmp_path / "c.html")
         report = full_report(found)

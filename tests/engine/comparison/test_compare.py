@@ -268,9 +268,10 @@ def test_a_metric_without_values_in_one_run_does_not_stop_the_others(monkeypatch
 
 def test_runs_of_the_same_answers_and_passages_say_so() -> None:
     old = ragassay.evaluate(records([True, False]), ["em"])
-    for new, said in (([True, False], [{"n": 2}]), ([True, True], []), ([True], [{"n": 1}])):
-        notes = ragassay.compare(ragassay.evaluate(records(new), ["em"]), old).notes
-        assert [note.counts for note in notes if note.kind == "same_answers"] == said
+    same, other = records([True, False]), records([True], passages=["other"])
+    for new, n in ((same, [2]), (same[:1], [1]), (records([True] * 2), []), (other, [])):
+        notes = ragassay.compare(ragassay.evaluate(new, ["em"]), old).notes
+        assert [note.counts["n"] for note in notes if note.kind == "same_answers"] == n
 
 
 def test_a_query_is_lacking_where_the_old_run_has_a_score_and_each_repeat_is_owed() -> None:

@@ -80,6 +80,7 @@ def test_an_answer_is_found_again_and_takes_the_place_of_failures(ledger: Ledger
         assert made().find(b"r") == await made().claim(b"r", lambda: False) == "{}"
 
     asyncio.run(work())
+    assert [row.fingerprint for row in ledger_admin.stats(ledger).systems] == ["f"]
 
 
 def test_a_system_is_named_rightly_and_alone(tmp_path: Path) -> None:
