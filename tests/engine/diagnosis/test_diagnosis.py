@@ -263,10 +263,12 @@ def test_an_answer_that_matches_a_reference_does_not_fail_for_being_long() -> No
         assert diagnose(ragassay.evaluate(data, metric)).classes == [None, "invented", "invented"]
     # Nor is it by any judge: what is right and in no passage is right.
     says = ["is_matching", {"reasoning": "", "is_matching": True}], ["verdicts", NONE_HELD]
-    judged = ragassay.evaluate(data, ["answer_match", "faithfulness"], judge=lambda prompt: next(
-        (json.dumps(said) for key, said in says if key in prompt), '{"claims": ["It opens."]}'
-    ))  # fmt: skip
-    assert diagnose(judged, complete=False).classes == [None, None, "invented"]
+    says += ["stars", {"explanation": "", "stars": 5}], ["claims", {"claims": ["It opens."]}]
+    for metric, first in (("answer_match", None), ("ragreport_satisfaction", "invented")):
+        judged = ragassay.evaluate(data, [metric, "faithfulness"], judge=lambda prompt: next(
+            json.dumps(said) for key, said in says if key in prompt
+        ))  # fmt: skip
+        assert diagnose(judged, complete=False).classes == [first, first, "invented"]
 
 
 @pytest.mark.parametrize(

@@ -164,10 +164,13 @@ class Diagnosis(Displayed):
         return {called.get(name, name): value for name, value in body.items()}
 
 
+BY_REFERENCE = "answer_match factual_correctness rb_llm rb_llm_idk"
+"""Headlines by which a judge compares the answer with a reference."""
+
 HEADLINES: Mapping[str, tuple[str, str]] = {
     name: (measures, compares)
     for measures, compares, names in (
-        ("answers", "", "answer_match factual_correctness rb_llm rb_llm_idk"),
+        ("answers", "", BY_REFERENCE),
         ("answers", "words", "contains_answer covers_answer acc"),
         ("nuggets", "", "nuggets nuggets_ore"),
         ("answers", "", "answer_similarity ragreport_satisfaction rb_agg rb_agg_idk"),
@@ -234,7 +237,9 @@ def diagnosis_of(
     judged = {name: by for name, of in metrics.items() if (by := judge_agreement(of)) is not None}
     agreements = {name: str(found.note) for name, found in judged.items()}
     hints = {name for name, found in judged.items() if found.indicative}
-    measures, words = HEADLINES.get(table.canonical_name(metric.metric), ("answers", ""))
+    name = table.canonical_name(metric.metric)
+    measures, words = HEADLINES.get(name, ("answers", ""))
+    by_reference = name in BY_REFERENCE.split()
     # The offline judge compares words, too.
     compares = words or "overlap" * (metric.name in hints and measures == "answers")
     overlap = compares == "overlap" and not headline_only
@@ -250,11 +255,11 @@ def diagnosis_of(
         matches, others = _compared(sample) if overlap else (False, False)
         others = others and bool(scored[row]) and not matches
         low[row] = others or (low[row] and not matches)
-        # A statement that a judge found right or a reference says, too, is not invented. Of several
+        # A statement that a reference says, too, is not invented, whoever compares them. Of several
         # the reference may have only one: a comparison of words cannot tell, a judge can.
         is_good = scored[row] and not low[row] and measures == "answers"
         agrees = matches if overlap else is_good
-        certain = agrees and len(stated(sample.answer_text)) < 2
+        certain = agrees and bool(compares or by_reference) and len(stated(sample.answer_text)) < 2
         outvoted = {
             "supported": certain or (agrees and not compares),
             "contradicted": is_good and not words,
