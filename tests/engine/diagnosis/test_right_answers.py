@@ -119,7 +119,7 @@ def test_a_refusal_of_a_run_without_references_is_no_unsupported_answer() -> Non
     first = with_change(ragassay.compare(right_by, wrong_by)).findings[0]
     assert (first.hint, first.why and first.why.kind) == ("better", "offline_hint")
     same = with_change(ragassay.compare(right_by, right_by))
-    hint = "only a hint: it compares words, not meaning"
+    hint = "only a hint: words are compared, not meaning"
     assert verdicts(same)[0] == f"100 % of answers are right in both runs ({hint})."
     # A reply that is lost is no matter of words.
     lost = with_change(ragassay.compare(lost_by, right_by)).findings[0]

@@ -89,7 +89,7 @@ def shares_right(
 
 
 def _hint(diagnosis: Diagnosis) -> str:
-    words = ": it compares words, not meaning" * bool(diagnosis.compares)
+    words = ": words are compared, not meaning" * bool(diagnosis.compares)
     return f"{wording.HINT}{words}"
 
 
