@@ -128,6 +128,8 @@ def test_the_command_tells_the_groups_and_how_far_shares_are_off(here: Path, cap
     four = "a=0.25,b=0.25,c=0.25,d=0.25"
     assert call(["golden", "split", "set", "--into", four]) == 2
     assert "the part d would be empty" in capsys.readouterr().err
+    # The second place is taken: nothing is written to the first.
+    assert call(["golden", "split", "set", "--into", "a=0.5,test=0.5"]) == 2
     assert not Path("set-a").exists()
 
 
@@ -143,7 +145,7 @@ def test_a_sentence_in_two_documents_links_as_one_in_one_does() -> None:
     assert first == second != alone
 
 
-def test_what_is_wrong_with_shares_and_an_unsaid_kind_is_told(tmp_path: Path, capsys) -> None:
+def test_wrong_shares_and_an_unsaid_kind(tmp_path: Path, monkeypatch, capsys) -> None:
     folder = tmp_path / "set"
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs/d.md").write_text(TEXT, encoding="utf-8")
@@ -155,6 +157,10 @@ def test_what_is_wrong_with_shares_and_an_unsaid_kind_is_told(tmp_path: Path, ca
     assert "The shares dev=0.5, test=0.6 sum to 1.1, not to 1." in capsys.readouterr().err
     assert call([*words, "dev=-0.5,test=1.5"]) == 2
     assert "The shares dev=-0.5, test=1.5 are not all above 0." in capsys.readouterr().err
-    assert call([*words, "dev=0.5,test=0.5"]) == 0
+    for wrong in ("dev=0.3,dev=1.0", "a/b=0.5,c=0.5", "=0.5,y=0.5", "x=nan,y=nan"):
+        assert call([*words, wrong]) == 2
+    assert "not all above 0" in capsys.readouterr().err
+    monkeypatch.chdir(folder)
+    assert call([*words[:2], ".", "--into", "dev=0.5,test=0.5"]) == 0
     assert call(["golden", "check", str(tmp_path / "set-dev")]) == 1
     assert "1 item, 1 error, 1 to look at" in capsys.readouterr().out

@@ -162,7 +162,7 @@ def split(
     """Disjoint parts that hold all items, in which each kind has its share, as far as the groups
     (whose items stay in one part) allow it. The shares sum to 1."""
     shown = ", ".join(f"{name}={share:g}" for name, share in shares.items())
-    if min(shares.values()) <= 0:
+    if not all(share > 0 for share in shares.values()):
         raise UsageError(f"The shares {shown} are not all above 0.")
     if abs((total := sum(shares.values())) - 1) > 1e-9:
         raise UsageError(f"The shares {shown} sum to {total:.10g}, not to 1.")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -147,7 +148,7 @@ def sample(given: Given) -> None:
     golden = GoldenSet.open(given.folder)
     among = golden.with_status("accepted", "draft", where=given.where or ())
     items = sampled(among, given.n, given.by.split(","), given.seed)
-    _save_part(golden, items, given.output)
+    _save_parts(golden, {given.output: items})
 
 
 @command("golden split")
@@ -167,14 +168,14 @@ def split(given: Given) -> None:
 
     golden = GoldenSet.open(given.folder)
     try:
-        shares = {
-            name: float(share)
-            for name, share in (part.split("=") for part in given.into.split(","))
-        }
-    except ValueError as error:
+        pairs = [part.split("=") for part in given.into.split(",")]
+        shares = {name: float(share) for name, share in pairs}
+        if len(shares) < len(pairs) or not all(re.fullmatch(r"\w[\w.-]*", name) for name in shares):
+            raise ValueError
+    except ValueError:
         raise UsageError(
-            f"--into {given.into!r}: write NAME=SHARE, as in dev=0.3,test=0.7."
-        ) from error
+            f"--into {given.into!r}: write NAME=SHARE for each part, as in dev=0.3,test=0.7."
+        ) from None
     items = golden.with_status("accepted", "draft", where=given.where or ())
     fields = given.by.split(",")
     if not items:
@@ -192,21 +193,32 @@ def split(given: Given) -> None:
         f"{given.folder}: {plural(len(items), 'item')} in {plural(len(sizes), 'group')} by shared "
         f"sentences, near-duplicates and conversations; the largest has {max(sizes.values())}"
     )
-    for name, of_part in parts.items():
-        place = given.folder.with_name(f"{given.folder.name}-{name}")
-        share = f", {len(of_part) / len(items):.1%} for {shares[name]:.1%}"
-        _save_part(golden, of_part, place, share)
+    folder = given.folder if given.folder.name.strip(".") else given.folder.resolve()
+    _save_parts(
+        golden,
+        {folder.with_name(f"{folder.name}-{name}"): of_part for name, of_part in parts.items()},
+        [
+            f", {len(parts[name]) / len(items):.1%} for {share:.1%}"
+            for name, share in shares.items()
+        ],
+    )
 
 
-def _save_part(golden: GoldenSet, items: list[GoldenItem], place: Path, share: str = "") -> None:
-    """Writes a part of a golden set; ``share`` is printed."""
+def _save_parts(
+    golden: GoldenSet, parts: Mapping[Path, list[GoldenItem]], shares: Sequence[str] = ("",)
+) -> None:
+    """Writes parts of a golden set, or none where a place is taken; the shares are printed."""
     from ragassay.golden.golden_folder import GoldenSet, check_output
 
-    if (place / "queries.jsonl").exists():
-        raise UsageError(f"{place} is a golden set already. Delete it or choose another folder.")
-    check_output(place, golden.folder, golden.documents_folder)
-    part = GoldenSet(place, items, golden.documents_folder, golden.left_out)
-    documents = part.documents()
-    part.save()
-    part.save_manifest(documents)
-    show.lines(f"{place}: {plural(len(items), 'item')}{share}")
+    for place in parts:
+        if (place / "queries.jsonl").exists():
+            raise UsageError(
+                f"{place} is a golden set already. Delete it or choose another folder."
+            )
+        check_output(place, golden.folder, golden.documents_folder)
+    for (place, items), of_wanted in zip(parts.items(), shares, strict=True):
+        part = GoldenSet(place, items, golden.documents_folder, golden.left_out)
+        documents = part.documents()
+        part.save()
+        part.save_manifest(documents)
+        show.lines(f"{place}: {plural(len(items), 'item')}{of_wanted}")

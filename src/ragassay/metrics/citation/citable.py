@@ -165,7 +165,7 @@ class Citable:
             return tuple(self._of_source(citation))
         with_word = self._by_word_and_number.get(rank)
         if self._by_number:
-            found = self._by_number.get(rank, with_word)
+            found = self._by_number.get(rank, None if name.isdecimal() else with_word)
         elif 1 <= rank <= len(self.passages) and (name.isdecimal() or with_word is None):
             found = rank - 1
         else:
