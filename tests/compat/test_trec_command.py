@@ -226,6 +226,8 @@ def test_one_query_can_be_looked_at(trec: Trec) -> None:
     assert "num_q                 \tall\t1" in out
     assert "no debug lines" in err
     assert "all 1 judged queries" in trec.said("qrels new.run old.run -D 0.q1")[0]
+    counted = trec.json("qrels old.run -c -D 1.q1")
+    assert (counted["n_queries"], counted["n_missing"]) == (1, 0)
 
 
 def test_without_measures_those_come_that_suit_the_judgements(trec: Trec) -> None:

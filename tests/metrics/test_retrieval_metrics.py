@@ -199,9 +199,10 @@ def test_a_judged_query_without_relevant_passages_scores_0(name, gold) -> None:
     assert isinstance(outcome, Score) and outcome.value == 0.0
 
 
+@pytest.mark.parametrize("gold", [(), (GoldPassage(id="x", grade=0),)])
 @pytest.mark.parametrize("label", Answerability)
-def test_a_query_without_gold_that_is_labelled_to_have_none_is_not_scored(label) -> None:
-    sample = Sample(id="q", passages=(Passage(id="x"),), gold=(), answerability=label)
+def test_a_query_without_gold_that_is_labelled_to_have_none_is_not_scored(label, gold) -> None:
+    sample = Sample(id="q", passages=(Passage(id="x"),), gold=gold, answerability=label)
     outcome = naming.parse("nDCG@10").score(sample)
     if label in ("unanswerable", "conversational"):
         assert isinstance(outcome, Unscored) and outcome.reason is Reason.NOT_APPLICABLE

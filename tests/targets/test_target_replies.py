@@ -38,11 +38,12 @@ def test_replies_are_read_in_the_forms_that_servers_give_them(reply: Reply) -> N
 def test_the_query_in_a_url_is_quoted_and_its_parameters_are_texts_or_json() -> None:
     with SystemServer(lambda *_: {"a": "yes"}) as server:
         Path("mine.yaml").write_text(
-            f"url: {server.url}/ask/{{{{query}}}}?k=3\nmethod: GET\nanswer: a\n"
+            f"url: {server.url}/ask/{{{{query}}}}/{{{{metadata.old}}}}?k=3\nmethod: GET\n"
+            "answer: a\n"
             'params: {id: "{{id}}", new: "{{metadata.new}}", old: "{{metadata.old}}", n: 2}\n'
         )
         ask([{**QUERIES[0], "query": "a/b or c?"}], "mine.yaml")
-        assert server.paths == ["/ask/a%2Fb%20or%20c%3F?k=3&id=q0&new=true&old=&n=2"]
+        assert server.paths == ["/ask/a%2Fb%20or%20c%3F/?k=3&id=q0&new=true&old=&n=2"]
 
 
 @pytest.mark.parametrize("status", [307, 301, 302, 303])

@@ -109,7 +109,7 @@ def test_json_and_sessions_and_several_models_become_records(wire) -> None:
     assert client.get(f"/sdk/v1/data-schema/{task}").json() == {"columns": columns}
     rows = [{"k": 1, "t": 5.0, "q": "why?", "s": "a", "n": 2}]
     inputs = sent(client, task, json.dumps(rows).encode(), "json")
-    metadata = sent(client, task, b'[{"k": 1, "t": 5.0, "country": "IT"}]', "json")
+    metadata = sent(client, task, b'[{"k": 1.0, "t": 5.0, "country": "IT"}]', "json")
     predictions = []
     for version in ("1", "2"):
         body = {"task_id": task, "name": "m", "version": version}

@@ -97,17 +97,17 @@ def score(
     """Evaluates a run, with trec_eval's flags ``-c`` (``complete``: a missing query has the values
     of a ranking without documents), ``-M`` (``depth``), ``-J`` (``judged_only``), ``-Z``
     (``scales``, by query and measure) and ``-D`` (``query``)."""
+    if query is not None:
+        judged = judged.only(np.array(judged.queries) == query)
     missing = ~judged.in_run
     n_judged, n_missing = len(judged), int(missing.sum())
+    counted = np.ones(n_judged, np.bool_) if complete else ~missing
+    if query is not None and not counted.any():
+        raise UsageError(f"Query {query!r} is not among the queries to evaluate.")
     if depth is not None:
         judged = judged.limited(depth)
     if judged_only:
         judged = judged.judged_only()
-    counted = np.ones(n_judged, np.bool_) if complete else ~missing
-    if query is not None:
-        counted &= np.array(judged.queries) == query
-        if not counted.any():
-            raise UsageError(f"Query {query!r} is not among the queries to evaluate.")
     judged, missing = judged.only(counted), missing[counted]
     scores = TrecScores(
         tag,

@@ -105,7 +105,8 @@ def tabulate(window: Window) -> Table:
 
 
 def _unusable(sample: Sample) -> Unscored | None:
-    if sample.gold == () and sample.answerability in ABSTAINING:
+    relevant = sample.gold is None or any(gold.grade > 0 for gold in sample.gold)
+    if not relevant and sample.answerability in ABSTAINING:
         return not_applicable(f"the query is labelled {sample.answerability} and has no gold")
     grades: dict[str, int] = {}
     for gold in sample.gold or ():

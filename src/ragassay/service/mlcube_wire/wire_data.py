@@ -10,6 +10,7 @@ import orjson
 
 from ragassay.base.errors import InputError
 from ragassay.base.sample import Sample
+from ragassay.formats.records.field_values import identifier
 from ragassay.service.store.projects import Task
 from ragassay.service.store.records import read_batch
 
@@ -123,7 +124,7 @@ def _records(
 
 
 def _id_of(row: Mapping[str, Any], key: str) -> str:
-    value = row.get(key)
-    if value in (None, ""):
+    name = identifier(row.get(key), key)
+    if not name:
         raise InputError(f"a row has no {key!r}", field=key, hint="Each row needs its id.")
-    return str(value)
+    return name

@@ -259,16 +259,18 @@ def _as_text(value: Any) -> str:
 
 def filled_url(url: str, request: Request) -> str:
     """A URL with a request's parts in it, each in the form that a URL can hold."""
-    return re.sub(r"\{\{.*?\}\}", lambda value: quote(str(filled(value[0], request)), safe=""), url)
+    return re.sub(
+        r"\{\{.*?\}\}", lambda value: quote(_in_url(filled(value[0], request)), safe=""), url
+    )
 
 
 def filled_params(params: Mapping[str, Any], request: Request) -> dict[str, str]:
     """The parameters of a URL with a request's parts in them: texts, or JSON."""
-    parts = {name: filled(value, request) for name, value in params.items()}
-    return {
-        name: "" if part is None else part if isinstance(part, str) else orjson.dumps(part).decode()
-        for name, part in parts.items()
-    }
+    return {name: _in_url(filled(value, request)) for name, value in params.items()}
+
+
+def _in_url(part: Any) -> str:
+    return "" if part is None else part if isinstance(part, str) else orjson.dumps(part).decode()
 
 
 def preset(name: str, **words: str) -> HttpMapping:
