@@ -108,6 +108,7 @@ def test_the_level_and_the_depth_are_honoured(trec: Trec) -> None:
     (comparison,) = trec.json("qrels new.run old.run -l 2")["comparisons"]
     means = {d["name"]: d["A_mean"] for d in comparison["differences"]}
     assert means["AP"] == pytest.approx(1 / 3), "only c is relevant at level 2"
+    assert "\t0.3333" in trec.said("--format trec_eval qrels new.run -l 2 -m P@1")[0]
 
 
 def test_several_runs_are_compared_with_the_last_one_over_all_judged_queries(trec: Trec) -> None:

@@ -499,6 +499,8 @@ def test_a_null_hides_no_value_under_another_name_of_the_field() -> None:
     expected = mapped(values)
     assert mapped(record) == expected
     assert mapped({"question": None, "query": None, "answer": "x", "id": "1"})[0].query is None
+    (asked,) = mapped({"user_input": "Who?", "prompt": "P.", "system_id": "a", "model_id": "b"})
+    assert (asked.query, asked.system, asked.metadata["model_id"]) == ("Who?", "a", "b")
 
 
 @pytest.mark.parametrize("name", ["passages", "gold"])

@@ -127,6 +127,7 @@ def test_metadata_that_are_nested_are_told_and_known_names_stay(tmp_path: Path) 
 
 def test_of_two_latencies_that_in_seconds_counts() -> None:
     assert measured(latency="2.50s", latency_ms=9000) == {"latency": 2.5}
+    assert measured(latency=-1, cost=0) == {"cost": 0}
 
 
 def test_a_sum_of_tokens_needs_those_of_each_call() -> None:

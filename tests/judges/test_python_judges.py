@@ -260,11 +260,10 @@ def test_a_name_is_for_one_judge_in_python(code: Any) -> None:
             run(judge, judge_name="x")
 
 
-def test_a_rate_limit_of_a_client_in_the_function_is_waited_for(tmp_path, monkeypatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_rate_limit_of_a_client_in_the_function_is_waited_for(status, here) -> None:
     class TooManyError(Exception):
-        status_code = 429
+        status_code = status
         response = SimpleNamespace(headers={"retry-after-ms": "1"})
 
     calls: list[str] = []

@@ -204,14 +204,15 @@ def test_frames_carry_query_answer_and_metadata(tmp_path: Path) -> None:
         | {"em": "clash", "n": 2.5, "x": [1]},
         {"id": "3", "answer": "b", "answerability": "UNANSWERABLE", "references": ["b"]}
         | {"n": None, "mixed": True},
-        {"id": "4", "answer": "b", "references": ["b"], "mixed": "yes", "sample": "clash, too"},
+        {"id": "4", "answer": "b", "references": ["b"], "mixed": "yes", "sample": "clash, too"}
+        | {"metadata": {"answer": "clash"}},
     ]
     for save in (None, tmp_path / "run"):
         result = ragassay.evaluate(data, ["em"], save=save)
         frame = result.to_polars()
         assert frame.columns == [
             *("sample", "system", "repeat", "query", "answer", "answerability", "failure"),
-            *("topic", "n", "metadata.em", "mixed", "metadata.sample", "em"),
+            *("topic", "n", "metadata.em", "mixed", "metadata.answer", "metadata.sample", "em"),
         ]
         assert frame["query"].to_list() == ["Who?", "When?", None, None]
         assert frame["answer"].to_list() == ["Ann", None, "b", "b"]

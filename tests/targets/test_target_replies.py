@@ -20,6 +20,7 @@ from ragassay.base.json_data import NOTHING, JsonPath, PathError, dumps
 from ragassay.base.sample import Sample
 from ragassay.targets.ask_run import ask
 from ragassay.targets.asking.ask_summary import AskSummary, asked_report
+from ragassay.targets.http_api.http_mapping import find_first
 from system_server import PLAIN, Reply, SystemServer, ask_served, said
 
 pytestmark = pytest.mark.usefixtures("no_long_waits")
@@ -120,6 +121,7 @@ def test_paths_into_json(path: str, found: Any) -> None:
         bare = JsonPath.parse(path.strip().removesuffix("?"))
         assert bare.reach(value) is NOTHING and bare.reach([]) is NOTHING
     assert JsonPath.parse("t.b[1]").find({"t": '{"b": [1, 2]}'}, unpacked) == 2
+    assert find_first([value], ["x", "y?"]) is find_first([value], ["x?", "y"]) is NOTHING
 
 
 def unpacked(value: Any) -> Any:

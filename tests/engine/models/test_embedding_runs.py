@@ -281,9 +281,10 @@ def test_each_path_in_a_configuration_is_relative_to_it(tmp_path: Path) -> None:
         make_relative(other, str(tmp_path))
         assert other == words | {"embedder": word, "suite": ["qa"]}
     read = {"references": "here.csv", "golden": "both.csv", "qrels": "gone", "output": "here.csv"}
+    read |= {"nuggets": "her*.csv"}
     make_absolute(read, base, found_from)
     here = Path("here.csv").absolute()  # what is read is looked for there, too
-    paths = (here, base / "both.csv", base / "gone", base / "here.csv")
+    paths = (here, base / "both.csv", base / "gone", base / "here.csv", Path("her*.csv").absolute())
     assert [*read.values()] == [*map(str, paths)]
 
 

@@ -242,6 +242,9 @@ def test_a_bank_that_serves_no_query_of_the_data_is_said(tmp_path: Path) -> None
         path = write(tmp_path, {**ENTRY, "qid": "x7"}, *more)
         found = ragassay.evaluate([record], ["nuggets.all", "answered"], nuggets=str(path)).summary
         assert any("no nugget for any query" in w and "'x7'" in w for w in found.warnings)
+    path = write(tmp_path, {**ENTRY, "qid": "q1", "query": record["query"]})
+    served = ragassay.evaluate([record, {**record, "id": "q2"}], ["nuggets.all"], nuggets=str(path))
+    assert not any("no nugget for any query" in w for w in served.summary.warnings)
 
 
 def test_a_bank_goes_with_the_run_that_it_belonged_to(tmp_path: Path) -> None:

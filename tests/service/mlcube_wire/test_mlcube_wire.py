@@ -107,14 +107,14 @@ def test_json_and_sessions_and_several_models_become_records(wire) -> None:
     schema = {"task_id": task, "data_schema": {"columns": columns}}
     assert client.post("/sdk/v1/data-schema", json=schema).json() is None
     assert client.get(f"/sdk/v1/data-schema/{task}").json() == {"columns": columns}
-    rows = [{"k": 1, "t": 5.0, "q": "why?", "s": "a", "n": 2}]
+    rows = [{"k": 0, "t": 5.0, "q": "why?", "s": "a", "n": 2}]
     inputs = sent(client, task, json.dumps(rows).encode(), "json")
-    metadata = sent(client, task, b'[{"k": 1.0, "t": 5.0, "country": "IT"}]', "json")
+    metadata = sent(client, task, b'[{"k": 0.0, "t": 5.0, "country": "IT"}]', "json")
     predictions = []
     for version in ("1", "2"):
         body = {"task_id": task, "name": "m", "version": version}
         model = client.post("/sdk/v1/model", json=body).json()
-        answer = json.dumps([{"k": 1, "t": 5.0, f"m@{version}": f"because {version}"}]).encode()
+        answer = json.dumps([{"k": 0, "t": 5.0, f"m@{version}": f"because {version}"}]).encode()
         predictions.append([model, sent(client, task, answer, "json")])
     body = {"task_id": task, "inputs": inputs, "metadata": metadata, "predictions": predictions}
     job = client.post("/sdk/v1/data/production", json=body)
