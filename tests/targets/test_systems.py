@@ -181,7 +181,7 @@ def test_the_first_queries_are_read_and_no_fewer_than_one() -> None:
 
 
 def sample(n: int, failure: str = "", answer: str | None = None, **asked: Any) -> Sample:
-    kind = {"failure": failure.partition(":")[0]} if failure else {}
+    kind = dict(zip(("failure", "detail"), failure.split(": "), strict=False)) if failure else {}
     metadata = {"asked": {**kind, **asked}, **({"no_answer": True} if answer == "" else {})}
     return Sample(id=f"q{n}", answer=answer, failure=failure or None, metadata=metadata)  # type: ignore[arg-type]
 

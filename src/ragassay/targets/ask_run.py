@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ragassay import engine, formats
 from ragassay.base.errors import InputError, UsageError, meant_or_all, warn_user
 from ragassay.base.note import Note
+from ragassay.base.printable import plural
 from ragassay.base.sample import Sample
 from ragassay.engine.run.source import Data
 from ragassay.golden import QUERIES
@@ -120,19 +121,22 @@ def _prepared(
     data = formats.files_of(queries) if isinstance(queries, str | Path) else []
     for name, file in files.items():
         check_output(file, *data)
-        _check_replaced(file, name)
+        _check_replaced(file, name, product((item.id for item in asked), range(chosen.repeat)))
     return asked, targets, chosen, files
 
 
-def _check_replaced(file: Path, system: str) -> None:
-    """Refuses a file that holds anything but earlier answers of the system."""
+def _check_replaced(file: Path, system: str, asked: Iterable[tuple[str, int]]) -> None:
+    """Refuses a file that holds anything but earlier answers of the system to what is asked."""
+    holds = f"other data than answers of the system {system!r}"
     with suppress(InputError, UsageError):
         has_content = file.is_file() and file.stat().st_size
-        earlier = formats.read(file, notes=formats.Notes()) if has_content else ()
+        earlier = list(formats.read(file, notes=formats.Notes())) if has_content else []
         if all(item.system == system and ASKED in item.metadata for item in earlier):
-            return
-    holds = f"{file} holds other data than answers of the system {system!r}"
-    raise UsageError(f"{holds}. Choose another name, or move the file away.")
+            others = {(item.id, item.repeat) for item in earlier if item.answer} - {*asked}
+            if not others:
+                return
+            holds = f"{plural(len(others), 'answer')} to other queries or repeats"
+    raise UsageError(f"{file} holds {holds}. Choose another name, or move the file away.")
 
 
 @dataclass(frozen=True)

@@ -216,7 +216,7 @@ class ErrorRate(_Recorded):
             return _UNKNOWN
         kind = record.get("failure")
         if kind == Reason.STOPPED:
-            return Unscored(Reason.STOPPED, f"the query was not asked: {sample.failure}")
-        if sample.failure is None:
-            return Score(False)
-        return Score(True, {"failure": str(kind or "failed")}, sample.failure)
+            why = sample.failure or record.get("detail")
+            return Unscored(Reason.STOPPED, f"the query was not asked: {why}")
+        why = sample.failure or record.get("detail")
+        return Score(True, {"failure": str(kind or "failed")}, why) if why else Score(False)

@@ -65,7 +65,7 @@ def summarise(target: Target, samples: Sequence[Sample], from_ledger: int) -> As
     """The summary of a system's samples, so many of which an earlier run got."""
     asked = [sample.metadata[ASKED] for sample in samples]
     failures = grouped(
-        (value["failure"], f"query {sample.id!r}: {(sample.failure or '').partition(': ')[2]}")
+        (value["failure"], f"query {sample.id!r}: {value['detail']}")
         for sample, value in zip(samples, asked, strict=True)
         if "failure" in value
     )
@@ -74,7 +74,7 @@ def summarise(target: Target, samples: Sequence[Sample], from_ledger: int) -> As
         system=target.name,
         fingerprint=target.fingerprint,
         asked=len(samples),
-        answered=sum(sample.answer is not None for sample in samples),
+        answered=sum("failure" not in value for value in asked),
         no_answer=sum(NO_ANSWER in sample.metadata for sample in samples),
         from_ledger=from_ledger,
         failed=dict(sorted(counts.items(), key=lambda value: (value[0] == STOPPED, -value[1]))),
@@ -93,7 +93,7 @@ def summarise(target: Target, samples: Sequence[Sample], from_ledger: int) -> As
 def _notes(samples: Sequence[Sample]) -> Iterator[Note]:
     """What measurements are missing, and what had failed before."""
     asked = [sample.metadata[ASKED] for sample in samples]
-    n_answered = sum(sample.answer is not None for sample in samples)
+    n_answered = sum("failure" not in value for value in asked)
     missing = Counter(path for value in asked for path in value.get("not_found", {}).items())
     for (path, file), n in missing.items():
         if n == n_answered:
@@ -105,6 +105,8 @@ def _notes(samples: Sequence[Sample]) -> Iterator[Note]:
     if reasons := _values(asked, NOT_ASKED):
         why = {"n": len(reasons), "why": reasons[0].rstrip(".")}
         yield Note("ask_not_asked_again", {**facts, **why})
+    if n := sum(sample.answer is not None for sample in samples) - n_answered:
+        yield Note("ask_earlier_answers", {**facts, "n": n})
 
 
 def _percentiles(values: Sequence[float]) -> dict[str, float]:

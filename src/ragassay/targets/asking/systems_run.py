@@ -289,7 +289,8 @@ class SystemsRun:
         return asked.answered(stored)
 
     async def _failed(self, asked: AskedQuery, error: EndpointError) -> Sample:
-        """The sample of a failure, which is kept; of one that was stopped an earlier one counts."""
+        """The sample of a failure, which is kept; of one that was stopped an earlier one counts. A
+        query that was answered before keeps that answer."""
         is_stopped, detail = isinstance(error, Stopped), told(error)
         reason = STOPPED if is_stopped else str(error.reason)
         measured: dict[str, Any] = {
@@ -304,7 +305,8 @@ class SystemsRun:
             failure = KeptFailure(asked.before.times + 1, record)
             keep = asked.system.answers.keep_failure
             await asyncio.shield(keep(asked.body, asked.query.id, asked.repeat, failure))
-        return asked.failed(reason, detail, measured)
+        earlier = asked.system.answers.find(asked.body)
+        return asked.failed(reason, detail, measured, earlier and read(earlier))
 
     async def _history(self, at: int, query: Sample, repeat: int) -> tuple[Turn, ...]:
         """The earlier turns with the system's own answers."""
