@@ -26,6 +26,15 @@ REPLIES: dict[str, Any] = {
 """Both passages are relevant, and of two claims the first is supported."""
 
 
+@pytest.mark.parametrize("gold", ["a", "b"])
+def test_gold_that_no_query_finds_is_doubted(gold: str) -> None:
+    query = {"query": "Who?", "gold_ids": ["b"], "passages": [{"id": "c", "text": "c"}]}
+    found = {**query, "id": "2", "passages": [{"id": gold, "text": "b"}]}
+    result = ragassay.evaluate([{**query, "id": "1"}, found], "P@1,SetR")
+    doubted = [note.names for note in result.summary.notes if note.kind == "no_gold_found"]
+    assert doubted == ([("P@1", "SetR")] if gold == "a" else [])
+
+
 def means(result: Any) -> dict[str, float | None]:
     return {name: metric.mean for name, metric in result.summary.metrics.items()}
 
@@ -65,8 +74,13 @@ def test_refusals_are_right_where_nothing_can_be_answered() -> None:
     right, wrong = {**refusal, "answerable": False}, {**refusal, "answerable": True}
     data = [{**one, "id": str(at)} for at, one in enumerate((right, wrong))]
     assert means(ragassay.evaluate(data))["refusals_right"] == 0.5
-    some = ragassay.evaluate([*data, {**refusal, "id": "3"}]).summary  # a label that nobody owes
+    data.append({**refusal, "answer": "Unknown.", "id": "3"})  # a label that nobody owes
+    some = ragassay.evaluate(data).summary
     assert some.metrics["refusals_right"].n_scored == 2 and not some.incomplete
+    names = ["answerability_accuracy", "rb_llm_idk"]  # nothing is asked where the label is missing
+    judging = ragassay.evaluate(data, names).summary.judging
+    planned = ragassay.plan(data, names, judge="http://x.test/v1#m").calls
+    assert judging and planned and judging.questions == planned.total.calls.high == 1
     found = means(ragassay.evaluate([{**refusal, "id": "1"}]))
     assert found["answered"] == 0.0 and "refusals_right" not in found
 

@@ -281,8 +281,8 @@ class AnswerLabels(Reviewing[Label]):
 
         async def walk(sample: Sample, asker: Asker) -> None:
             scope = Ask(asker)
-            for metric in self._metrics:
-                await metric.outcome(sample, scope)
+            for metric, users in self._metrics.items():
+                await metric.outcome(sample, scope, users)
 
         with Asker(judge, context=dict(self._context or {})) as asker:
             for sample in samples:

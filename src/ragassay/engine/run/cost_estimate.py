@@ -263,23 +263,27 @@ class Planner:
 
     def _count(self, samples: Sequence[Sample], metrics: Mapping[str, Metric]) -> None:
         """Counts the questions of metrics about samples, in a line for each and in the total."""
-        lines: dict[JudgedMetric, set[Line]] = {}
+        lines: dict[JudgedMetric, dict[Line, Metric]] = {}
         for name, metric in metrics.items():
             for judged in judged_among([metric]):
-                lines.setdefault(judged, {TOTAL}).add(("metric", name))
+                lines.setdefault(judged, {})["metric", name] = metric
                 self._sums["metric", name]  # a line of its own, even if nothing is asked
         if samples and lines:
             self.askers[0].submit(self._walk(samples, lines)).result()
         self._demands.clear()
 
     async def _walk(
-        self, samples: Sequence[Sample], metrics: Mapping[JudgedMetric, set[Line]]
+        self, samples: Sequence[Sample], metrics: Mapping[JudgedMetric, Mapping[Line, Metric]]
     ) -> None:
         """Counts the questions of each metric about each sample: where an answer is missing, those
         that may follow, too."""
         certain, *possible = map(Ask, self.askers)
-        for metric, lines in metrics.items():  # one after the other: nothing is waited for
+        for metric, users in metrics.items():  # one after the other: nothing is waited for
             for sample in samples:
+                lines = {line for line, user in users.items() if user.lacks(sample) is None}
+                if not lines:
+                    continue
+                lines.add(TOTAL)
                 outcome = await metric.outcome(sample, certain)
                 self._enter(outcome, lines, certain=True)
                 reason = outcome.reason if isinstance(outcome, Unscored) else None

@@ -224,7 +224,7 @@ def _asked_data(
         return {}
     judge = FromEvidence(result.judge_answers)
     with Asker(judge, context=context_of(result)) as asker:
-        for _ in score_stream([sample], judged_among(metrics), asker):
+        for _ in score_stream([sample], list(judged_among(metrics)), asker):
             pass
     return {name: question.data for name, question in judge.used.items()}
 

@@ -87,8 +87,7 @@ def score_stream(
     all_samples: AllSamples | None = None,
 ) -> Iterator[tuple[Sequence[Sample], list[Sequence[Outcome]]]]:
     """Scores samples, a window at a time."""
-    every, remaining = reached(metrics), iter(samples)
-    judged = [metric for metric in every if isinstance(metric, JudgedMetric)]
+    every, judged, remaining = reached(metrics), judged_among(metrics), iter(samples)
     size = size or (JUDGED_WINDOW if judged else WINDOW)
     if models is None and any(metric.weights or metric.embeds for metric in every):
         models = Models()
@@ -137,20 +136,27 @@ def by_reference(sample: Sample) -> Sample:
     return sample
 
 
-def judged_among(metrics: Iterable[Metric]) -> list[JudgedMetric]:
-    """The metrics that ask a judge, those among the others' inputs included."""
-    return [metric for metric in reached(metrics) if isinstance(metric, JudgedMetric)]
+def judged_among(metrics: Iterable[Metric]) -> dict[JudgedMetric, list[Metric]]:
+    """The metrics that ask a judge, those among the others' inputs included, each with the metrics
+    that it is asked for."""
+    users: dict[JudgedMetric, list[Metric]] = {}
+    for metric in metrics:
+        for judged in reached([metric]):
+            if isinstance(judged, JudgedMetric):
+                users.setdefault(judged, []).append(metric)
+    return users
 
 
 async def judge_all(
-    samples: Sequence[Sample], judged: Sequence[JudgedMetric], asker: Asker
+    samples: Sequence[Sample], judged: Mapping[JudgedMetric, Sequence[Metric]], asker: Asker
 ) -> Judged:
     """Computes all judged metrics of a window, sample by sample. A question that several ask is
     asked once."""
     scope = Ask(asker)
 
     async def every(sample: Sample) -> Sequence[Outcome]:
-        return await asyncio.gather(*(metric.outcome(sample, scope) for metric in judged))
+        outcomes = (metric.outcome(sample, scope, users) for metric, users in judged.items())
+        return await asyncio.gather(*outcomes)
 
     rows = await asyncio.gather(
         *(asker.finish_sample(partial(every, sample)) for sample in samples)
@@ -537,6 +543,13 @@ def warnings_of(run: Accumulator, summary: Summary, crowded: Sequence[str]) -> I
         yield Note("one_cluster", {"n": total, "by": run.clustered_by})
     if crowded:
         yield Note("crowded", names=tuple(crowded))
+    by_gold = {
+        name: metrics[name].maximum
+        for name, metric in run.metrics.items()
+        if "gold" in metric.needs and metric.higher_is_better and metrics[name].n_scored
+    }
+    if by_gold and total > 1 and not any(by_gold.values()):
+        yield Note("no_gold_found", {}, tuple(by_gold), "warning")
     # A metric that gives a published value where a part is missing leaves nothing unscored.
     n, empty = run.n_unanswered, Sample(id="none")
     strict = (metric for metric in run.metrics.values() if metric.lacks(empty) is not None)

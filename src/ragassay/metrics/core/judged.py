@@ -33,10 +33,13 @@ class JudgedMetric(Metric):
         typed answer, or raises `Unanswered`, which implementations do not catch: `outcome` turns it
         into `Unscored`."""
 
-    async def outcome(self, sample: Sample, scope: Ask) -> Outcome:
-        """The outcome for any sample, with the keys of its answers as evidence; one that lacks
-        something asks nothing. ``scope`` remembers the answers to the questions of the window."""
+    async def outcome(self, sample: Sample, scope: Ask, users: Sequence[Metric] = ()) -> Outcome:
+        """The outcome for any sample, with the keys of its answers as evidence. Nothing is asked if
+        it, or each of the ``users`` of the outcome, lacks something. ``scope`` remembers the
+        answers to the questions of the window."""
         lacking = self.lacks(sample)
+        if lacking is None and users and all(lacks := [user.lacks(sample) for user in users]):
+            lacking = lacks[0]
         if lacking is not None:
             return lacking
         ask = Ask(scope.asker, scope.memory, stated_language(sample))
