@@ -39,6 +39,8 @@ def write(name: str, records: list[Any]) -> Path:
         {}, ("gpt4_answer", "llama_answer"),  # equally near: neither
     ),
     ({"id": "1", "query": "Who?", "answer": "Austen did.", "note": "x"}, {}, ("note",)),
+    ({"query": "Who?", "answer": "I.", "__expected": "equals: I", "expected_outcome": "Told."},
+     {}, ("__expected", "expected_outcome")),  # of promptfoo and deepeval: no references
     ({"id": "r", "trace_id": "r", "run_type": "chain", "outputs": {"answer": "Jane did."},
       "inputs": {"ask_me": "Who wrote Emma?", "k": 3}},
      {"query": "inputs.ask_me"}, ("inputs.ask_me",)),

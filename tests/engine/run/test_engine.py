@@ -83,6 +83,8 @@ CASES: list[tuple[list[dict[str, Any]], list[Any], dict[str, dict[str, Any]], in
      ["em"], {"without_answer": {"n": 4, "total": 6, "why": " (2 late, 1 down)"}}, 0),
     ([{"query": "?", "references": ["Ann"], "bot": "Ann"}], ["em"],
      {"columns_without_field": {"flags": "answer=COLUMN"}}, 0),
+    ([{"query": "?", "answr": "A"}], ["answered"],
+     {"columns_without_field": {"flags": "answer=answr"}}, 0),
     ([{"passages": ["a"], "gold": ["a"], "x": "a"}], ["ChunkP@1"], {}, 0),  # it needs no answer
     ([ANSWER, *({**one, "answerable": True} for one in (ANSWER, {"answer": "a"}))],
      ["answerability_accuracy", "rb_llm_idk"], {}, 1),  # one label lacks
@@ -103,6 +105,7 @@ def test_a_note_says_what_is_missing_and_of_how_many(records, metrics, notes, in
     assert {note.kind: dict(note.counts) for note in ours} == notes
     above, _, _ = str(summary).partition("metric ")  # the head of the table
     assert ("Columns that were not read" in above) is ("columns_without_field" in notes)
+    assert ("columns={'answer': 'answr'}" in above) is ("answr" in str(notes))
     assert summary.incomplete == incomplete
 
 

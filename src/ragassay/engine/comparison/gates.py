@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,6 +21,8 @@ from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_columns import ScoreColumns
 from ragassay.engine.results.summary import MetricSummary, interval_of, sample_clusters, shown
 from ragassay.engine.results.verdict import Difference
+from ragassay.metrics.core import naming
+from ragassay.metrics.core.metric import Metric, reached
 from ragassay.stats.intervals import Interval, Span, alpha_of, check_one_sided, is_close, one_sided
 from ragassay.stats.paired import PairedResult
 
@@ -121,6 +123,17 @@ def resolve(
     if any(gate.which != "mean" for gate in gates):
         check_one_sided(level)
     return gates
+
+
+def arithmetic(texts: Sequence[str]) -> Iterator[Metric]:
+    """The metrics of single samples in gates that ask no judge and no model: a run computes them,
+    too."""
+    for text in texts:
+        for metric in naming.known(parse(text).metric):
+            if "runs" not in metric.needs and all(
+                m.kind == "arithmetic" for m in reached([metric])
+            ):
+                yield metric
 
 
 def check(config: RunConfig, selection: MetricSelection) -> None:

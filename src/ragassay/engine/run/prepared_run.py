@@ -115,6 +115,10 @@ def prepare(
         paths = paths_of(data)
         check_output(Path(config.output) / SAMPLES, *(formats.files_of(paths) if paths else ()))
     own = own_metrics(config.model_dump()) if config.rubric or config.judge_prompt else []
+    if config.fail_under:
+        from ragassay.engine.comparison import gates
+
+        own = [*own, *gates.arithmetic(config.fail_under)]
     notes: list[Note] = []
 
     def fitted(suite: Suite) -> Suite:
@@ -144,6 +148,7 @@ def prepare(
             asking = config.model_copy(update={"judge": [ADVISED]})
             llm = open_session(asking, (), dry=True, environment={})
             with closing(llm), Planner(named, llm.judge) as planner:
+                # Drawn, as neighbours may be alike; the same ones each time.
                 planner.add(random.Random(0).sample(samples, min(len(samples), PLANNED)))
                 total = planner.plan(len(samples)).total
             cost = 0.0 if total.cost is None else total.cost.high
@@ -163,8 +168,6 @@ def prepare(
     opened = partial(open_source, data, config, refuse_joined=numbers_chunks, first_runs=first_runs)
     source = opened()
     if config.fail_under:
-        from ragassay.engine.comparison import gates
-
         gates.check(config, selection)
     asks = bool(judged_among(selection.metrics.values())) or config.nuggets == POOLED
     session = None

@@ -47,6 +47,7 @@ from ragassay.engine.results.summary import (
     slice_summaries,
     totals,
 )
+from ragassay.formats.records.field_names import suggestions
 from ragassay.judges import Question
 from ragassay.judges.asking import IN_PART, Ask, Asker
 from ragassay.judges.questions import AssignNuggets
@@ -559,10 +560,12 @@ def warnings_of(run: Accumulator, summary: Summary, crowded: Sequence[str]) -> I
         why = ", ".join(f"{count:,} {what.rstrip('.')}" for what, count in by_count)
         yield Note("without_answer", {"n": n, "total": total, "why": f" ({why})" if why else ""})
     absent = (("query", run.n_unasked), ("answer", n))
-    flags = [f"{part}=COLUMN" for part, n in absent if n == total and part in needed]
-    if flags and run.metadata and not run.failures:
-        columns = tuple(sorted(run.metadata))
-        yield Note("columns_without_field", {"flags": ",".join(flags)}, columns, "headline")
+    lost = [part for part, n in absent if n == total and part in needed]
+    if lost and run.metadata and not run.failures:
+        others = {"query", "answer", "passages", "references"}.difference(lost)
+        near = suggestions(unread := tuple(sorted(run.metadata)), others)
+        flags = ",".join(f"{part}={near.get(part, 'COLUMN')}" for part in lost)
+        yield Note("columns_without_field", {"flags": flags}, unread, "headline")
     if run.n_declining:
         yield Note("references_decline", {"n": run.n_declining})
     if run.samples.column is not None and run.samples.n_clustered < total:

@@ -182,7 +182,9 @@ def _likeness(column: str, field: str) -> float:
     last = re.split(r"[.\[]", re.sub(r"\[(\*|0)\]", "", column))[-1].strip('"]')
     own = folded(last)
     words = set(re.findall(r"[^\W\d_]+", own))
-    if words & _WRONG or (words & _EXPECTED and field in ("query", "answer", "passages")):
+    is_setting = own.startswith("__")  # of a tool, such as promptfoo's __expected
+    is_expected = bool(words & _EXPECTED) and field in ("query", "answer", "passages")
+    if words & _WRONG or is_setting or is_expected:
         return 0.0
     if words.intersection(NAMES.get(f"of_{field}", ())):
         return 0.9

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import string
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
@@ -39,11 +40,18 @@ _SHORT = (
 """What is left out of the name of a judge in a table, one after the other."""
 
 
+_DEFAULTS = {
+    "advice": "", "judge": "openai:gpt-4o-mini", "passages": "passages=COLUMN",
+    "answer": "answer=COLUMN", "span": "span:NAME",
+}  # fmt: skip
+"""What notes without such counts say, as those of older runs."""
+
+
 def said(note: Note) -> str:
     """The sentence of a note."""
-    # Runs of older versions hold notes without advice.
-    counts = {"advice": "", "judge": "openai:gpt-4o-mini", **note.counts, "names": note.names}
-    return _Words().vformat(words()[note.kind], (), counts)
+    return _Words().vformat(
+        words()[note.kind], (), {**_DEFAULTS, **note.counts, "names": note.names}
+    )
 
 
 def sentence(kind: str, **counts: Any) -> str:
@@ -74,7 +82,10 @@ class _Words(string.Formatter):
         if format_spec == "said":
             return sentence(value) if value else ""
         if format_spec.startswith("--"):
-            return f"{format_spec} {value}" if BY_FLAGS.get() else f"{format_spec[2:]}={value!r}"
+            if BY_FLAGS.get():
+                return f"{format_spec} {shlex.quote(value)}"
+            pairs = dict(pair.split("=") for pair in value.split(",")) if "=" in value else value
+            return f"{format_spec[2:].replace('-', '_')}={pairs!r}"
         if format_spec == "%":
             return percent(value)
         if format_spec == "$":
