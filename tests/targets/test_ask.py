@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from ragassay.judges.ledger.system_answers import SystemAnswers
 from ragassay.targets.ask_run import ask, open_asking, plan_asking
 from ragassay.targets.asking.ask_summary import AskSummary, asked_report
 from run_process import Commands
-from system_server import Reply, SystemServer, echo
+from system_server import PLAIN, Reply, SystemServer, echo
 from terminal_text import shown
 
 QUERIES = [
@@ -129,18 +130,15 @@ def test_repeats_go_straight_into_the_consistency_suite(desk: Path) -> None:
     assert (desk / "runs" / "mine" / "consistency" / "summary.json").is_file()
 
 
+def _noted(order: list[str], name: str, query: str) -> str:
+    order.append(name)
+    return query
+
+
 def test_two_systems_are_asked_in_turns_and_have_a_file_each() -> None:
     order: list[str] = []
-
-    def one(query: str) -> str:
-        order.append("one")
-        return query
-
-    def two(query: str) -> str:
-        order.append("two")
-        return query
-
-    answers = ask("queries.jsonl", {"one": one, "two": two}, concurrency=1, output="all.jsonl")
+    systems = {name: partial(_noted, order, name) for name in ("one", "two")}
+    answers = ask("queries.jsonl", systems, concurrency=1, output="all.jsonl")
     assert order == ["one", "two", "two", "one"] * 2 + ["one", "two"]
     assert [path.name for path in answers.files.values()] == ["all-one.jsonl", "all-two.jsonl"]
     assert {sample.system for sample in load("all-two.jsonl")} == {"two"}
@@ -162,9 +160,8 @@ def test_of_all_systems_together_no_more_are_in_flight_than_wanted() -> None:
 
 
 def test_history_is_as_given_or_the_systems_own() -> None:
-    given = Sample(
-        id="a1", query="And now?", history=(Turn("user", "First?"), Turn("agent", "Yes."))
-    )
+    yes = Turn("user", "First?"), Turn("agent", "Yes.")
+    given = Sample(id="a1", query="And now?", history=yes)
     first = Sample(id="a0", query="First?")
     turns = (*given.history, Turn("user", "And now?"), Turn("agent", "So."))
     last = Sample(id="a2", query="Then?", history=turns)
@@ -245,10 +242,8 @@ def test_bad_requests_are_refused(queries: Any, options: dict[str, Any], said: s
 
 def test_one_system_under_two_names_keeps_two_answers() -> None:
     """How far a system differs by itself would be none, after a restart."""
-    with SystemServer(lambda number, sent: {"answer": f"the {number}th"}) as server:
-        Path("mine.yaml").write_text(
-            f'url: {server.url}\nbody: {{q: "{{{{query}}}}"}}\nanswer: answer\n'
-        )
+    with SystemServer(lambda number, sent: {"a": f"the {number}th"}) as server:
+        Path("mine.yaml").write_text(PLAIN.replace("URL", server.url))
         targets = ["a=mine.yaml", "b=mine.yaml"]
         found = [ask("queries.jsonl", targets, ledger="kept.sqlite") for _ in range(2)]
         n_asked = len(server.asked)

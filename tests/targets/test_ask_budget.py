@@ -95,9 +95,7 @@ def test_a_budget_that_is_none_is_refused_before_anything_is_asked() -> None:
 
 
 def test_the_same_command_with_more_money_goes_on() -> None:
-    Path("paid.py").write_text(
-        "def answer(query):\n    return {'answer': 'about ' + query, 'cost': 0.01}\n"
-    )
+    Path("paid.py").write_text("def answer(query): return {'answer': query, 'cost': 0.01}")
     command = ["ask", "queries.jsonl", "--target", "paid:answer", "--budget"]
     assert call([*command, "0.10"]) == 3
     (plan,) = plan_asking(QUERIES, "paid:answer", ledger=".ragassay/ledger.sqlite")
@@ -125,10 +123,8 @@ def test_a_plan_takes_the_time_of_kept_answers_that_go_side_by_side() -> None:
         return "So."
 
     ask(QUERIES[:2], {"mine": system}, ledger="kept.sqlite")
-    two, eight = (
-        plan_asking(QUERIES, {"mine": system}, ledger="kept.sqlite", concurrency=n)[0]
-        for n in (2, 8)
-    )
+    options: dict[str, Any] = {"target": {"mine": system}, "ledger": "kept.sqlite"}
+    two, eight = (plan_asking(QUERIES, concurrency=n, **options)[0] for n in (2, 8))
     assert two.to_send == 38 and two.least_seconds is not None and two.least_seconds >= 0.19
     assert two.least_seconds == pytest.approx(4 * (eight.least_seconds or 0.0))
 
@@ -144,9 +140,7 @@ def test_a_plan_is_no_slower_than_the_pace_that_is_kept() -> None:
 
 
 def test_refresh_and_own_history_are_in_the_plan() -> None:
-    def system(query: str) -> str:
-        return "So."
-
+    system = Paid()
     said = [{"role": "user", "content": "Who?"}, {"role": "assistant", "content": "He."}]
     queries = [*QUERIES, {"id": "later", "query": "And then?", "history": said}]
     ask(queries, {"mine": system}, ledger="kept.sqlite")

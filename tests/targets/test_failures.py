@@ -154,9 +154,8 @@ def test_what_was_kept_outlives_a_function_that_ends_the_process(name: str, deat
         "    return 'about ' + query\n"
     )
     words = ["ask", "queries.jsonl", "--target", f"{name}:answer", "-j", "1"]
-    ended = subprocess.run(
-        [sys.executable, "-m", "ragassay", *words], capture_output=True, text=True, check=False
-    )
+    command = [sys.executable, "-m", "ragassay", *words]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ended.returncode == (7 if name == "exits" else -signal.SIGSEGV)
     assert ("crashes.py" in ended.stderr) == (name == "crashes")
     assert not Path("answers.jsonl").exists()
@@ -174,11 +173,8 @@ def test_what_was_kept_outlives_a_function_that_ends_the_process(name: str, deat
 
 def test_a_command_that_dies_costs_its_query_only() -> None:
     Path("mortal.py").write_text(
-        "import json, os, signal, sys\n"
-        "query = json.load(sys.stdin)['query']\n"
-        "if query == 'What is 3?':\n"
-        "    os.kill(os.getpid(), signal.SIGKILL)\n"
-        "print('about', query)\n"
+        "import json, os, sys\nquery = json.load(sys.stdin)['query']\n"
+        "if query == 'What is 3?': os.kill(os.getpid(), 9)\nprint('about', query)\n"
     )
     answers = ask("queries.jsonl", f"command:{sys.executable} mortal.py")
     (summary,) = answers.summaries.values()
@@ -295,10 +291,7 @@ def test_refusals_between_answers_or_of_two_kinds_stop_nothing(statuses: list[in
 
 @pytest.mark.parametrize(("reply", "said"), [
     (Reply(drop=True), "it closed the connection. Check the system's log"),
-    (
-        Reply(b"Traceback (most recent call last):\n f\nKeyError: 'k'\n", 500),
-        "500: KeyError: 'k'.",
-    ),
+    (Reply(b"Traceback (most recent call last):\n f\nKeyError: 'k'\n", 500), "500: KeyError: 'k'."),
     (Reply(b"<h1>Internal Server Error</h1>", 500), "500: Internal Server Error. Check the"),
 ])  # fmt: skip
 def test_a_handler_that_crashes_is_not_called_out_of_reach(reply: Reply, said: str) -> None:

@@ -1,6 +1,5 @@
-"""Files of published benchmarks, as far as no path names their values: functions that rows of
-``exports.yaml`` name. The items of a file come from one function, and each item's record, by our
-names, from another one."""
+"""Files of published benchmarks whose values no path names: functions that ``exports.yaml`` names.
+One gives the items of a file, another one each item's record, by our names."""
 
 from __future__ import annotations
 
@@ -125,6 +124,18 @@ def model_rows(path: Path, mapper: Mapper) -> Items:
                 raise wrong("two_models", other=other, model=models[0], **place)
         for model in models:
             yield line, {**shared, "system": model, "answer": row[model]}
+
+
+def paragraph_questions(path: Path, mapper: Mapper) -> Items:
+    """SQuAD's questions: the paragraph that holds an answer is gold."""
+    for line, article in json_files.json_records(path, mapper.around, mapper.encoding):
+        with opening.shaped("SQuAD", path, line):
+            for paragraph in article["paragraphs"]:
+                for asked in paragraph["qas"]:
+                    texts = [*dict.fromkeys(answer["text"] for answer in asked["answers"])]
+                    record = {key: asked.get(key) for key in ("id", "question", "is_impossible")}
+                    gold = [paragraph["context"]] if texts else None
+                    yield line, record | {"references": texts, "gold": gold}
 
 
 # Results of Open RAG Eval's connectors: a row a passage. The rows of one query and run are in rank

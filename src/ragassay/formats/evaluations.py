@@ -130,8 +130,7 @@ def _case_metadata(case: Row) -> dict[str, Any]:
 
 
 def log_samples(path: Path, mapper: Mapper) -> Items:
-    """Each sample of a log, with the model that was asked. An archive holds a file of each sample;
-    a log in JSON is read as a whole."""
+    """Each sample of a log, with its model. An archive has a file for each; JSON is read whole."""
     with opening.opened(path) as stream:
         is_archive = stream.read(4) in opening.BINARY
     if is_archive:
@@ -376,8 +375,7 @@ class _VariableWords(OptionWords):
 
 
 def _expected(assertions: Any) -> list[str] | None:
-    """The answers that the first assertion about them expects; of several that are ``similar``, one
-    is enough, as of references."""
+    """The answers that the first assertion expects; of several ``similar`` ones, any is enough."""
     for assertion in assertions or ():
         if isinstance(assertion, dict) and assertion.get("type") in NAMES["promptfoo.expected"]:
             value = assertion.get("value")

@@ -283,8 +283,7 @@ class _Reader:
         )
 
     def _own(self, record: Row, found: Found, places: Places) -> dict[str, Any]:
-        """The metadata and tags that the makers of a system gave a step; a text or list in place of
-        the metadata stands under ``metadata``."""
+        """A step's metadata and tags by its makers; a text or list under the name ``metadata``."""
         environment = found.get("environment", _NOTHING)[1]
         read = {place for name, (place, _) in found.items() if name.startswith("metadata.")}
         own = {"tags": opened(found.get("tags", _NOTHING)[1])}

@@ -54,8 +54,7 @@ def kind(value: Any) -> str:
 
 
 class OptionWords:
-    """Words for who reads a file by the command line or from Python. Who sets these options
-    elsewhere derives words of their own."""
+    """Words for readers of files. Who sets these options elsewhere derives words of their own."""
 
     def columns(self, field: str, column: str) -> str:
         """What says that a column of the file holds a field of ours."""

@@ -109,8 +109,7 @@ class NuggetBank(Mapping[str, QueryNuggets]):
 
     @classmethod
     def read(cls, path: str | Path) -> NuggetBank:
-        """The bank that a file holds. Raises `InputError`, with line and field, where there is
-        none, or a line is no entry."""
+        """The bank of a file. Raises `InputError`, with line and field, where that is none."""
         source = Path(path)
         entries: dict[str, QueryNuggets] = {}
         lines: dict[str, int] = {}

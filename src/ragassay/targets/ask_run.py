@@ -102,8 +102,7 @@ def open_asking(
     **options: Any,
 ) -> Iterator[SystemsRun]:
     """Prepares what `ask` does, and raises as it does. ``with`` the `SystemsRun` that this yields
-    it begins; its samples can be read while the rest is asked. ``tell_drafts``: as of
-    `read_queries`."""
+    it begins; its samples can be read while the rest is asked. For ``tell_drafts`` see there."""
     asked, targets, chosen, files = _prepared(queries, target, output, limit, tell_drafts, options)
     with nullcontext(ledger) if isinstance(ledger, Ledger) else Ledger(ledger or MEMORY) as kept:
         yield SystemsRun(asked, targets, chosen, kept, files)

@@ -90,7 +90,8 @@ def reply_of(value: Any) -> SystemReply:
         usage = getattr(value, "usage_metadata", None)
         response = getattr(value, "response_metadata", None) or {}
         version = response.get("model_name") or response.get("model") or ""
-        return _of_mapping({"answer": _text(value.content), "usage": usage, "version": version})
+        parts = (p if isinstance(p, str) else str(p.get("text") or "") for p in value.content)
+        return _of_mapping({"answer": "".join(parts), "usage": usage, "version": version})
     if isinstance(getattr(value, "text", None), str) and hasattr(value, "additional_kwargs"):
         return _of_mapping({"answer": value.text, "usage": value.additional_kwargs})
     raise foreign(f"it returned {kind_of(value)}, which holds no answer. {_HOW}")
@@ -158,8 +159,9 @@ def made_reply(
     for part, names in _USAGE.items():
         found = (number_of((usage or {}).get(name)) for name in names)
         numbers[part] = next((number for number in found if number is not None), None)
-    input_tokens = counted(numbers["input_tokens"])
-    output_tokens = counted(numbers["output_tokens"])
+    input_tokens, output_tokens = (
+        counted(numbers[f"{part}_tokens"]) for part in ("input", "output")
+    )
     return SystemReply(
         None,
         input_tokens=input_tokens or 0,
@@ -250,9 +252,3 @@ def number_of(value: Any) -> float | None:
         return None
     number = float(value)
     return number if math.isfinite(number) and number >= 0 else None
-
-
-def _text(content: str | list[Any]) -> str:
-    return "".join(
-        text if isinstance(text, str) else str(text.get("text") or "") for text in content
-    )

@@ -64,9 +64,8 @@ class AskOptions:
 
 
 def make_targets(target: Any, options: AskOptions) -> list[Target]:
-    """The targets that are named: by words (see the module), Python objects, targets, a list of
-    these, or a mapping that names them. What cannot be made is a `UsageError`, or an `InputError`
-    of a file."""
+    """The targets of words (see the module), Python objects, targets, a list of these, or a mapping
+    that names them. What cannot be made is a `UsageError`, or an `InputError` of a file."""
     several = target if isinstance(target, list | tuple) else [target]
     pairs = target.items() if isinstance(target, Mapping) else ((None, item) for item in several)
     targets: dict[str, Target] = {}

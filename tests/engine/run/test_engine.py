@@ -86,6 +86,8 @@ CASES: list[tuple[list[dict[str, Any]], list[Any], dict[str, dict[str, Any]], in
     ([{"query": "?", "answr": "A"}], ["answered"],
      {"columns_without_field": {"flags": "answer=answr"}}, 0),
     ([{"passages": ["a"], "gold": ["a"], "x": "a"}], ["ChunkP@1"], {}, 0),  # it needs no answer
+    (2 * [{"passages": ["a"], "gold": ["b"]}], ["ChunkP@1"], {"no_gold_found": {}}, 0),
+    ([{"passages": ["a"], "gold": [text]} for text in "ab"], ["ChunkP@1"], {}, 0),
     ([ANSWER, *({**one, "answerable": True} for one in (ANSWER, {"answer": "a"}))],
      ["answerability_accuracy", "rb_llm_idk"], {}, 1),  # one label lacks
     ([ANSWER, ANSWER | {"id": "b2"}, ANSWER | {"id": "b"}], [Brittle(), "em"],
@@ -94,7 +96,10 @@ CASES: list[tuple[list[dict[str, Any]], list[Any], dict[str, dict[str, Any]], in
 ]  # fmt: skip
 
 
-KINDS = ("one_cluster", "without_answer", "metric_failed", "mixed_systems", "columns_without_field")
+KINDS = (
+    *("one_cluster", "without_answer", "metric_failed", "mixed_systems", "columns_without_field"),
+    "no_gold_found",
+)
 
 
 @pytest.mark.parametrize(("records", "metrics", "notes", "incomplete"), CASES)

@@ -41,8 +41,7 @@ def of_queries(result: Result, queries: Collection[str]) -> Result:
 
 
 def subset_of(result: Result, conditions: str | Iterable[str]) -> Result:
-    """The result of the samples for which conditions hold, named after them. Slices and warnings
-    are left out."""
+    """The result of the samples for which conditions hold; slices and warnings are left out."""
     subset = Subset([conditions] if isinstance(conditions, str) else conditions)
     if not subset:
         return result
@@ -136,8 +135,7 @@ def _with_ids_of(run: Result, like: Result) -> Result:
 
 
 def shown_queries(run: Result, ids: Iterable[str]) -> dict[str, str]:
-    """What people read of queries, by id: the beginning of the text of one whose id is a hash of
-    it, else the id."""
+    """What people read of queries, by id: their first words where the id is a hash of them."""
     shown = {name: name for name in ids}
     made = {name for name in shown if name.startswith("q-")}
     for sample in run.samples if made and run._samples is not None else ():

@@ -161,8 +161,7 @@ class MatchedRuns:
         return np.array([bool(a and b) and (a == b) == alike for a, b in pairs], dtype=np.bool_)
 
     def _reasons(self, run: Result, name: str) -> list[frozenset[Reason]]:
-        """Why each query has no score by the system's doing; empty where that is not so of all its
-        repeats."""
+        """Why each query has no score by the system's doing; empty unless no repeat has one."""
         columns, rows = run.columns, self.rows_of(run)
         by_system = columns.unscored(name, (reason for reason in Reason if reason.by_system))
         if not by_system.any():
@@ -249,8 +248,7 @@ def nuggets_of(run: Result, name: str) -> str:
 
 
 def incomparable_metrics(a: Result, b: Result, names: Sequence[str]) -> list[Note]:
-    """Notes on the metrics that the two runs did not compute alike, one for all that differ in the
-    same way."""
+    """Notes on metrics that the two runs computed differently, one for all that differ alike."""
     alike = grouped((how, name) for name in names if (how := _difference(a, b, name)))
     return [
         Note("not_alike", {"how": how}, tuple(which), "warning") for how, which in alike.items()
@@ -331,8 +329,7 @@ def compare_arrays(
     correction: str = "maxt",
     **facts: Any,
 ) -> Comparison:
-    """The comparison of two aligned score matrices, shape ``(n_metrics, n_queries)``; ``facts`` are
-    other fields of it."""
+    """The comparison of two aligned score matrices; ``facts`` are its other fields."""
     roles: Sequence[Role] = standings or [("tested", None)] * len(names)
     draws: dict[str, Any] = {"n_resamples": n_resamples, "seed": seed, "level": level}
     draws["correction"] = correction

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -125,15 +125,11 @@ def resolve(
     return gates
 
 
-def arithmetic(texts: Sequence[str]) -> Iterator[Metric]:
-    """The metrics of single samples in gates that ask no judge and no model: a run computes them,
-    too."""
-    for text in texts:
-        for metric in naming.known(parse(text).metric):
-            if "runs" not in metric.needs and all(
-                m.kind == "arithmetic" for m in reached([metric])
-            ):
-                yield metric
+def arithmetic(texts: Sequence[str]) -> list[Metric]:
+    """The metrics in gates that need no judge, model or repeated runs: a run computes them, too."""
+    named = [metric for text in texts for metric in naming.known(parse(text).metric)]
+    single = (metric for metric in named if "runs" not in metric.needs)
+    return [m for m in single if {part.kind for part in reached([m])} == {"arithmetic"}]
 
 
 def check(config: RunConfig, selection: MetricSelection) -> None:

@@ -447,8 +447,7 @@ def _compared(sample: Sample) -> tuple[bool, bool]:
 def _samples(
     result: Result, names: Mapping[str, Sequence[str]], added: Result | None = None
 ) -> Iterator[tuple[Sample, dict[str, table.SignalValue]]]:
-    """Each sample with its signals that are known, by name, also by the metrics that were
-    ``added``."""
+    """Each sample with its known signals by name, also by the metrics that were ``added``."""
     more = by_sample(added) if added else iter(())
     for _, kept, own in with_samples(result):
         sample = by_reference(kept)

@@ -73,8 +73,7 @@ def cosine_of(config: RunConfig, name: str) -> tuple[Callable[[str, str], float 
 
 
 def weights_among(metrics: Iterable[Metric], embedder: str | None = None) -> list[Weights]:
-    """The models that metrics use, those of their inputs included; the embedder is the last, where
-    one of them embeds."""
+    """The models that metrics and their inputs use; last the embedder, where one of them embeds."""
     used = reached(metrics)
     weights = [weight for metric in used for weight in metric.weights]
     if embedder is not None and any(metric.embeds for metric in used):

@@ -108,6 +108,5 @@ def read_lines(
 
 
 def problem_of(error: Exception) -> str:
-    """What is wrong with a record: the first mistake that pydantic found and its place, or else the
-    error's own words."""
+    """What is wrong with a record: pydantic's first mistake and its place, or the error's words."""
     return validation_problem(error) if isinstance(error, ValidationError) else str(error)

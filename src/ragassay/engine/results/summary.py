@@ -212,8 +212,7 @@ class Summary(Displayed):
 
     @property
     def all_failed(self) -> str:
-        """A sentence that says that the system failed for every sample, and what to do; empty where
-        it answered one."""
+        """That the system failed for every sample, and what to do; empty where it answered one."""
         n = sum(self.failures.values())
         if not n or n < self.n_samples:
             return ""
@@ -429,8 +428,7 @@ def slice_summaries(
 def facts_of(
     columns: ScoreColumns, metrics: Sequence[MetricSummary], method: str, cluster_by: str | None
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """The fields of a `Summary` that its columns give, and the means that are crowded (see
-    `summarise`)."""
+    """The fields of a `Summary` that its columns give, and the crowded means (see `summarise`)."""
     found, crowded = summarise(columns, metrics, method)
     n, n_queries = len(columns), len({query for query, _, _ in columns.identities})
     queries = plural(n_queries, "query")

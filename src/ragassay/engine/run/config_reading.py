@@ -79,8 +79,7 @@ class ConfigFile:
         self.places[("options", name)] = place
 
     def sample(self, parameters: Mapping[str, Any] | None, place: Place) -> None:
-        """Sets the judge's sampling parameters, under their endpoints' names, except those that
-        flags set."""
+        """Sets the judge's sampling parameters by their endpoints' names, unless flags set them."""
         for name, value in (parameters or {}).items():
             here = (*place, str(name))
             try:

@@ -108,8 +108,7 @@ class Throughput:
         )
 
     def span(self, calls: Range, tokens: Range) -> Range:
-        """Seconds that so many requests with so many tokens (input and output) take when none is
-        rejected."""
+        """Seconds that so many requests with so many tokens take when none is rejected."""
         ends = (
             max(
                 math.ceil(n / self.concurrency) * self.seconds,
@@ -280,11 +279,8 @@ class Planner:
         certain, *possible = map(Ask, self.askers)
         for metric, users in metrics.items():  # one after the other: nothing is waited for
             for sample in samples:
-                lines = {line for line, user in users.items() if user.lacks(sample) is None}
-                if not lines:
-                    continue
-                lines.add(TOTAL)
-                outcome = await metric.outcome(sample, certain)
+                lines = {TOTAL, *(at for at, user in users.items() if user.lacks(sample) is None)}
+                outcome = await metric.outcome(sample, certain, [*users.values()])
                 self._enter(outcome, lines, certain=True)
                 reason = outcome.reason if isinstance(outcome, Unscored) else None
                 if isinstance(outcome, Unscored) and reason is Reason.FAILED:

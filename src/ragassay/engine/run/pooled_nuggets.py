@@ -61,8 +61,7 @@ def bank_metric(metrics: Iterable[Metric]) -> Nuggets:
 
 
 def pools_of(samples: Iterable[Sample]) -> list[Sample]:
-    """One sample for each query, with all distinct passages that were retrieved for it and an empty
-    answer."""
+    """One sample for each query, with all its distinct passages and an empty answer."""
     pools: dict[str, Sample] = {}
     texts: defaultdict[str, dict[str | None, None]] = defaultdict(dict)
     for sample in samples:

@@ -367,8 +367,7 @@ def resolved_config(
 
 
 def _copied(config: RunConfig, folder: Path, metrics: Iterable[Metric]) -> dict[str, Any]:
-    """Copies a user's own files and rubrics into the run folder; the keys of run.yaml that name the
-    copies."""
+    """Copies the user's files and rubrics into the run folder; the keys that name the copies."""
     import yaml
 
     from ragassay.judges.own_prompts import bundled, read_rubric

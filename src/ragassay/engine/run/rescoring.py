@@ -164,8 +164,7 @@ class FromEvidence(Judge):
     async def answer(
         self, question: Question[R_co], repeat: int = 0
     ) -> JudgeAnswer[R_co] | Failure:
-        """The stored answer to a question; a `Failure` with `MISSING_INPUT` where the run holds
-        none."""
+        """The stored answer to a question; a `Failure` with `MISSING_INPUT` where there is none."""
         name = evidence_id(question, repeat)
         self.used[name] = question
         record = self._judge_answers.get(name)

@@ -138,21 +138,14 @@ def by_reference(sample: Sample) -> Sample:
 
 
 def judged_among(metrics: Iterable[Metric]) -> dict[JudgedMetric, list[Metric]]:
-    """The metrics that ask a judge, those among the others' inputs included, each with the metrics
-    that it is asked for."""
-    users: dict[JudgedMetric, list[Metric]] = {}
-    for metric in metrics:
-        for judged in reached([metric]):
-            if isinstance(judged, JudgedMetric):
-                users.setdefault(judged, []).append(metric)
-    return users
+    """The metrics that ask a judge, inputs included, each with the metrics that it is asked for."""
+    return grouped((p, m) for m in metrics for p in reached([m]) if isinstance(p, JudgedMetric))
 
 
 async def judge_all(
     samples: Sequence[Sample], judged: Mapping[JudgedMetric, Sequence[Metric]], asker: Asker
 ) -> Judged:
-    """Computes all judged metrics of a window, sample by sample. A question that several ask is
-    asked once."""
+    """Computes all judged metrics of a window. A question that several ask is asked once."""
     scope = Ask(asker)
 
     async def every(sample: Sample) -> Sequence[Outcome]:
@@ -502,8 +495,7 @@ class MissingScores:
 
 
 def warnings_of(run: Accumulator, summary: Summary, crowded: Sequence[str]) -> Iterator[Note]:
-    """What is to be said of a run whose samples are all taken in; ``crowded`` is as of
-    `summarise`."""
+    """What is to be said of a run whose samples are all taken in; ``crowded``: see `summarise`."""
     total, missing_scores, metrics = summary.n_samples, run.missing, summary.metrics
     spent = [spending for spending in (summary.judging, summary.embedding) if spending is not None]
     known = {detail.rstrip(". ") for s in spent for detail in s.details.values() if detail}
@@ -544,13 +536,10 @@ def warnings_of(run: Accumulator, summary: Summary, crowded: Sequence[str]) -> I
         yield Note("one_cluster", {"n": total, "by": run.clustered_by})
     if crowded:
         yield Note("crowded", names=tuple(crowded))
-    by_gold = {
-        name: metrics[name].maximum
-        for name, metric in run.metrics.items()
-        if "gold" in metric.needs and metric.higher_is_better and metrics[name].n_scored
-    }
-    if by_gold and total > 1 and not any(by_gold.values()):
-        yield Note("no_gold_found", {}, tuple(by_gold), "warning")
+    by_gold = [m for m in metrics.values() if m.n_scored and "gold" in run.metrics[m.name].needs]
+    tops = {m.name: m.maximum for m in by_gold if m.higher_is_better}
+    if tops and total > 1 and not any(tops.values()):
+        yield Note("no_gold_found", {}, tuple(tops), "warning")
     # A metric that gives a published value where a part is missing leaves nothing unscored.
     n, empty = run.n_unanswered, Sample(id="none")
     strict = (metric for metric in run.metrics.values() if metric.lacks(empty) is not None)
@@ -563,9 +552,9 @@ def warnings_of(run: Accumulator, summary: Summary, crowded: Sequence[str]) -> I
     lost = [part for part, n in absent if n == total and part in needed]
     if lost and run.metadata and not run.failures:
         others = {"query", "answer", "passages", "references"}.difference(lost)
-        near = suggestions(unread := tuple(sorted(run.metadata)), others)
+        near = suggestions(columns := tuple(sorted(run.metadata)), others)
         flags = ",".join(f"{part}={near.get(part, 'COLUMN')}" for part in lost)
-        yield Note("columns_without_field", {"flags": flags}, unread, "headline")
+        yield Note("columns_without_field", {"flags": flags}, columns, "headline")
     if run.n_declining:
         yield Note("references_decline", {"n": run.n_declining})
     if run.samples.column is not None and run.samples.n_clustered < total:

@@ -162,8 +162,7 @@ def paths_of(data: Data) -> str | Path | Sequence[str | Path] | None:
 
 
 def format_of(data: Data, config: RunConfig) -> str:
-    """The name of the data's format; ``memory`` for data in memory, unless it has ML cube's column
-    names."""
+    """The name of the data's format; of data in memory ``memory``, or ML cube's by its columns."""
     if (paths := paths_of(data)) is not None:
         return config.format or formats.detect(paths, config.encoding).name
     first = data[0] if isinstance(data, list) and data else None
@@ -230,8 +229,7 @@ def _columns(
 
 
 def _record_of(data: Any) -> Mapping[str, Any] | None:
-    """A record of data in memory, or a mapping with its keys; ``None`` where only reading shows
-    them."""
+    """A record of data in memory, or a mapping with its keys; ``None`` where only reading tells."""
     if isinstance(data, list) and data and isinstance(data[0], Mapping):
         return data[0]
     if isinstance(data, Mapping):  # a list for each column, or a data set for each split
@@ -286,8 +284,7 @@ def _opened(
 
 
 def _within(samples: Iterator[Sample], config: RunConfig, path: Path | None) -> Iterator[Sample]:
-    """The samples whose time lies in the interval that is asked for. Warns of those that it leaves
-    out."""
+    """The samples whose time lies in the chosen interval. Warns of those that it leaves out."""
     first = -math.inf if config.from_timestamp is None else config.from_timestamp
     last = math.inf if config.to_timestamp is None else config.to_timestamp
     inside = outside = undated = 0
@@ -310,8 +307,7 @@ def _within(samples: Iterator[Sample], config: RunConfig, path: Path | None) -> 
 
 
 def _first_runs(samples: Iterable[Sample]) -> Iterator[Sample]:
-    """The first run of each query and system, held in memory until all are read. Warns of the
-    others."""
+    """The first run of each query and system, held in memory. Warns of the others."""
     first: dict[tuple[str, str], Sample] = {}
     left_out = 0
     for sample in samples:

@@ -327,8 +327,7 @@ def with_earlier_turns(samples: Iterable[Sample]) -> Iterator[Sample]:
     """Samples with what was said before in their session as history, where they have none, and
     their session as conversation. Those whose metadata has no ``session_id`` stay unchanged.
 
-    A turn that is earlier than one before it in its session gets no history; a `CountedFact` says
-    how many do not."""
+    A turn earlier than one before it in its session has no history; a `CountedFact` counts them."""
     n_late = 0
     said: dict[tuple[str, str], tuple[Turn, ...]] = {}
     times: dict[tuple[str, str], float] = {}

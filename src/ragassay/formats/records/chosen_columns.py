@@ -1,5 +1,4 @@
-"""Which columns the user chose for fields: names, paths into nested values, several candidates,
-several columns that make one list."""
+"""The columns chosen for fields: names, paths, candidates, and several that make one list."""
 
 from __future__ import annotations
 

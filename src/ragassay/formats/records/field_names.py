@@ -139,8 +139,7 @@ def _ambiguous(field: str, keys: list[str], words: OptionWords) -> InputError:
 
 
 def nothing_known(fields: Fields, paths: Iterable[str], words: OptionWords) -> InputError:
-    """The error for a record without any known field that makes it a sample; the paths lead to what
-    may hold one."""
+    """The error for a record without a known field; the paths lead to what may hold one."""
     values, rest = fields.values, fields.rest
     near = [words.columns(*pair) for pair in suggestions(paths, values).items()]
     example = f"Name them, for example {words.columns('query', '<your column>')}."

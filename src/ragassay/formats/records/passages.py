@@ -1,6 +1,5 @@
 """Retrieved and gold passages from the shapes that files hold, and contexts that are one text: cut
-into chunks at a separator, or checked for signs that they hold several. ``field`` is their name in
-the file."""
+into chunks, or checked for several. ``field`` is their name in the file."""
 
 from __future__ import annotations
 

@@ -261,8 +261,7 @@ class Mapper:
         return any(field in field_names.SUBSTANCE for field in self.columns.held(record))
 
     def finish(self, about: object) -> None:
-        """Adds what is known after the last record, and issues all remarks as warnings where the
-        caller gave no notes of their own."""
+        """Adds what is known after the last record; warns of all unless the caller keeps notes."""
         cut = self.splitter
         if cut.separator and cut.uncut and not cut.has_cut:
             self._notes.tell("no_separator", count=cut.uncut, separator=cut.separator)

@@ -20,9 +20,8 @@ from ragassay.formats.sources.opening import lines, placed, read_all
 
 
 def parse_json(raw: bytes, path: Path | None = None, line: int | None = None) -> Any:
-    """One JSON value. ``NaN``, as Python and pandas write it, becomes ``null`` (except as a score,
-    which is refused later), half a surrogate pair U+FFFD. A key that stands twice and an infinite
-    number are errors."""
+    """One JSON value. ``NaN``, as Python and pandas write it, becomes ``null`` (as a score it is
+    refused later), half a surrogate pair U+FFFD. Repeated keys and infinite numbers are errors."""
     try:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError as strict:

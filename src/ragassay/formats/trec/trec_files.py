@@ -210,8 +210,7 @@ def read_qrels_by_query(path: Path) -> Mapping[str, Mapping[str, int]]:
 
 
 def repeated(path: Path, query: str, document: str, *, run: bool) -> InputError:
-    """The error for a document that occurs twice for one query in a run or else in qrels, with the
-    line of the second occurrence."""
+    """The error for a document twice under one query of a run or qrels, with the second line."""
     if not run and path.is_dir():
         path = _beir_file(path)
     layout = _RUN if run else _beir_layout(path) or _QRELS

@@ -439,8 +439,7 @@ def register(cls: type[M]) -> type[M]:
 
 
 def define(name: str, base: type[M], description: str, **body: Any) -> type[M]:
-    """Registers a metric that differs from its family's base in facts alone: docstring and
-    attributes."""
+    """Registers a metric that differs from its family's base in docstring and attributes alone."""
     facts = {"__doc__": description, "__module__": base.__module__, "name": name, **body}
     return register(type(name, (base,), facts))
 

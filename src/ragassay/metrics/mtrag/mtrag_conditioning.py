@@ -289,8 +289,7 @@ def idk_answer(sample: Sample, idk: Outcome, *, given: bool) -> Outcome:
 
 
 def unread(metric: IdkEval | UnderspecifiedEval, sample: Sample) -> Unscored | None:
-    """Why there can be no judgement: the sample lacks something, or brings an invalid value; else
-    ``None``."""
+    """Why there can be no judgement: a missing part or an invalid value; else ``None``."""
     brought = metric.brought(sample)
     if isinstance(brought, Unscored):
         return _naming(metric.name, brought)  # type: ignore[return-value]

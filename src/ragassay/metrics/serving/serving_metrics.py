@@ -58,8 +58,7 @@ def _has_only_an_answer(sample: Sample) -> bool:
 
 
 def lacks_beside_failures(metric: Metric, sample: Sample) -> Unscored | None:
-    """As `Metric.lacks`, where another sample of the data failed: then an answer alone is no
-    failure."""
+    """As `Metric.lacks`, where another sample failed: then an answer alone is no failure."""
     alone = isinstance(metric, ErrorRate) and _has_only_an_answer(sample)
     return None if alone else metric.lacks(sample)
 

@@ -75,8 +75,7 @@ class _Pen:
             yield from (piece for value in block.blocks for piece in deeper.block(value))
 
     def text(self, cell: Cell, style: str = "") -> Text:
-        """A cell that commands no terminal, in the characters that this one has; its line breaks
-        stay."""
+        """A cell that commands no terminal, in the terminal's characters; its line breaks stay."""
         text, own = Text(style=style), _STYLES.get(cell.style, cell.style)
         for piece, look in ((cell.label, "bold"), (cell.text, own), (cell.tail, "dim not bold")):
             safe = printable.lines(piece)

@@ -47,8 +47,7 @@ def write_report(result: Result, path: str | Path, title: str | None = None) -> 
 def run_parts(
     result: Result, title: str | None = None, *, in_folder: bool = True
 ) -> dict[str, Any]:
-    """What the template ``browsed.html.j2`` shows of a run, beside the list of its samples; see
-    `written_report`."""
+    """What the template ``browsed.html.j2`` shows of a run, beside the list of its samples."""
     report = written_report(result, linked=True, in_folder=in_folder).titled(title)
     details = [_method(result)]
     if not result.summary.is_empty:

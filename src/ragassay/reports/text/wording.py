@@ -40,18 +40,10 @@ _SHORT = (
 """What is left out of the name of a judge in a table, one after the other."""
 
 
-_DEFAULTS = {
-    "advice": "", "judge": "openai:gpt-4o-mini", "passages": "passages=COLUMN",
-    "answer": "answer=COLUMN", "span": "span:NAME",
-}  # fmt: skip
-"""What notes without such counts say, as those of older runs."""
-
-
 def said(note: Note) -> str:
     """The sentence of a note."""
-    return _Words().vformat(
-        words()[note.kind], (), {**_DEFAULTS, **note.counts, "names": note.names}
-    )
+    counts = {**words(), **note.counts, "names": note.names}
+    return _Words().vformat(words()[note.kind], (), counts)
 
 
 def sentence(kind: str, **counts: Any) -> str:
@@ -205,8 +197,7 @@ def cost(spent: Spending) -> str:
 
 
 def judge_of(metric: MetricSummary) -> str:
-    """The judge in a word: ``offline-lexical``, a model's name, ``panel``; empty where no value is
-    a judge's."""
+    """The judge in a word: ``offline-lexical``, a model, ``panel``; empty where there is none."""
     judged = metric.judges or metric.n_scored > metric.n_assumed + metric.n_given
     label = metric.judge if judged else ""
     for pattern, short in _SHORT:

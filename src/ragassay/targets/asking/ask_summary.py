@@ -135,7 +135,6 @@ _COLUMNS = {
 first: the samples are the sum of those answered and those failed."""
 
 _EMPTY = 6
-_MILLION = 1_000_000
 
 
 def asked_report(summaries: Sequence[AskSummary]) -> Report:
@@ -176,7 +175,8 @@ def note_lines(summaries: Sequence[AskSummary]) -> list[str]:
 
 def _row(summary: AskSummary) -> list[str]:
     read, written = summary.input_tokens, summary.output_tokens
-    tokens = "-" if read is None or written is None else _count(read + written)
+    total = None if read is None or written is None else read + written
+    tokens = "-" if total is None else f"{total:,}" if total < 1e6 else f"{total / 1e6:,.1f}M"
     counts = (summary.asked, summary.answered, summary.no_answer, summary.from_ledger)
     return [
         summary.system,
@@ -185,10 +185,6 @@ def _row(summary: AskSummary) -> list[str]:
         tokens,
         "-" if summary.cost is None else dollars(summary.cost),
     ]
-
-
-def _count(n: int) -> str:
-    return f"{n:,}" if n < _MILLION else f"{n / _MILLION:,.1f}M"
 
 
 def _seconds(value: float | None) -> str:

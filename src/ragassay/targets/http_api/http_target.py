@@ -350,9 +350,8 @@ class HttpTarget(Target):
 def open_session(
     url: str, shown: str, headers: Mapping[str, str], method: str
 ) -> aiohttp.ClientSession:
-    """A session that talks to one origin only; the caller has the deadlines and the limits. A
-    redirect elsewhere, or without the body, is an `EndpointError`; another URL than HTTP's a
-    `ValueError`."""
+    """A session that talks to one origin only; the caller has the deadlines and the limits. Another
+    redirect, or one without the body, is an `EndpointError`; another kind of URL a `ValueError`."""
     import aiohttp
     from yarl import URL
 
