@@ -377,7 +377,7 @@ def test_each_kind_reads_as_a_sentence(kind: str, n: int) -> None:
     counts = {name: n for name in re.findall(r"\{(\w+)", text) if name != "names"}
     counts.pop("advice", None)  # as in runs of older versions
     said = wording.said(Note(kind, counts, tuple("abc"[:n])))
-    assert "{" not in said and "}" not in said and "  " not in said
+    assert "{" not in re.sub("={'.*?'}", "", said) and "  " not in said  # but columns={'a': 'b'}
     if kind != "text" and not kind.endswith("_short") and not kind.startswith(CLAUSES):
         assert said[-1] == "."
     for noun in filter(str.isalpha, {*placeholders(text).values()} - {"said"}):

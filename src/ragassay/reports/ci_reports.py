@@ -28,8 +28,7 @@ _LINE_END = re.compile("[\u2028\u2029]")
 
 
 _Case = tuple[str, str, bool | None, Sequence[str]]
-"""A test case: its class, its name, whether it passed (``None``: undecided), and lines, of which
-the first is the message."""
+"""A test case: class, name, whether it passed (``None``: undecided), lines (the message first)."""
 
 
 def write_junit(result: Result, path: Path) -> None:

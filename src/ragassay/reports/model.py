@@ -95,8 +95,7 @@ Block = Table | Lines | Part
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a result shows: a title (with ``about``: suite, system, size), a sentence to remember
-    (``verdict``), and blocks."""
+    """What a result shows: a title (``about``: suite, system, size), a ``verdict``, and blocks."""
 
     title: str
     blocks: tuple[Block, ...]

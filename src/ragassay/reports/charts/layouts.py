@@ -132,8 +132,7 @@ def _consistency(column: str) -> Paths | None:
 class Layout:
     """One evaluator: its name in messages, the suite of the same metrics, the metrics of a column
     (``paths``; ``None`` for other columns), those drawn by default, columns that are no scores
-    (``facts``), titles by names without prefixes, and whether cells hold the values over the runs
-    of a query."""
+    (``facts``), titles by names without prefixes, and whether cells hold values of several runs."""
 
     evaluator: str
     suite: str

@@ -42,8 +42,9 @@ _SHORT = (
 
 def said(note: Note) -> str:
     """The sentence of a note."""
-    counts = {**words(), **note.counts, "names": note.names}
-    return _Words().vformat(words()[note.kind], (), counts)
+    # Runs of older versions hold notes without advice.
+    counts = {"advice": "", "judge": "openai:gpt-4o-mini", **note.counts, "names": note.names}
+    return _Words().vformat(words()[note.kind], ("",), counts)
 
 
 def sentence(kind: str, **counts: Any) -> str:
@@ -74,10 +75,12 @@ class _Words(string.Formatter):
         if format_spec == "said":
             return sentence(value) if value else ""
         if format_spec.startswith("--"):
+            flag, _, text = format_spec.partition(" ")
+            text = text or str(value)
             if BY_FLAGS.get():
-                return f"{format_spec} {shlex.quote(value)}"
-            pairs = dict(pair.split("=") for pair in value.split(",")) if "=" in value else value
-            return f"{format_spec[2:].replace('-', '_')}={pairs!r}"
+                return f"{flag} {shlex.quote(text)}"
+            pairs = dict(pair.split("=") for pair in text.split(",")) if "=" in text else text
+            return f"{flag[2:].replace('-', '_')}={pairs!r}"
         if format_spec == "%":
             return percent(value)
         if format_spec == "$":
