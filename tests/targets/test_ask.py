@@ -200,8 +200,7 @@ def test_it_works_inside_a_running_loop_and_with_every_kind_of_function() -> Non
         return Sample(id=sample.id, answer=sample.metadata["n"] * "x")
 
     async def notebook() -> ragassay.Answers:
-        systems = {"c": coroutine, "s": stream, "p": pieces, "w": whole}
-        return ask(QUERIES, systems)
+        return ask(QUERIES, {"c": coroutine, "s": stream, "p": pieces, "w": whole})
 
     answers = asyncio.run(notebook())
     assert answers.complete
@@ -304,11 +303,10 @@ def test_each_system_has_a_file_whose_name_ends_alike(name: str) -> None:
     with pytest.raises(UsageError, match=r"'a b' and 'A/b' would share the file x-A-b"):
         ask("q.jsonl", {"a b": str.upper, "A/b": str.lower}, output=name)
     ask("q.jsonl", {"one": str.title}, output=(path := asked.files["one"]))  # replaces its own
-    two = [{"id": "q1", "query": "Who?"}, {"id": "q2", "query": "When?"}]
-    ask(two, {"one": str.title}, output=path)
+    ask(QUERIES[:2], {"one": str.title}, output=path)
     for begin in (ask, plan_asking):  # the other answer would be lost
         with pytest.raises(UsageError, match="holds 1 answer to other queries"):
-            begin(two, {"one": str.title}, output=path, limit=1)
+            begin(QUERIES[:2], {"one": str.title}, output=path, limit=1)
     for content, name in ((path.read_bytes(), "two"), (b"notes", "one"), (b'{"query": 1}', "one")):
         path.write_bytes(content)
         for begin in (ask, plan_asking):

@@ -44,14 +44,11 @@ def test_dollars_are_not_overdrawn_by_what_is_in_flight(concurrency: int) -> Non
     assert "the budget is spent ($0.10 of $0.105, 10 calls" in summary.details["stopped"]
 
 
-def test_calls_and_tokens_are_budgets_too() -> None:
+def test_calls_and_tokens_are_budgets_too_and_systems_share_one() -> None:
     by_calls, by_tokens = Paid(), Paid(input_tokens=90, output_tokens=10)
     ask(QUERIES, {"mine": by_calls}, budget="7 calls")
     ask(QUERIES, {"mine": by_tokens}, budget="1,050 tokens")
     assert (by_calls.asked, by_tokens.asked) == (7, 10)
-
-
-def test_systems_share_a_budget() -> None:
     one, two = Paid(cost=0.01), Paid(cost=0.03)
     ask(QUERIES, {"one": one, "two": two}, budget="0.20", concurrency=8)
     assert one.asked and two.asked and one.asked * 0.01 + two.asked * 0.03 <= 0.2 + 1e-9

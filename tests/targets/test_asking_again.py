@@ -89,19 +89,19 @@ def test_a_failure_before_is_told_wherever_the_answer_goes() -> None:
     assert asked().summaries["always"].notes == ()
 
 
-@pytest.mark.parametrize("again", ["down", "stopped"])
-def test_who_fails_when_asked_anew_keeps_the_earlier_answer(again: str) -> None:
+@pytest.mark.parametrize(("failing", "budget", "rate"), [
+    (range(4), None, (4 / 6, 6)), ((), "2 calls", (0.0, 2)),
+])  # fmt: skip
+def test_who_fails_when_asked_anew_keeps_the_earlier_answer(failing, budget, rate) -> None:
     asked(n=6)
-    _failing.update(range(4) if again == "down" else ())
-    budget = {"budget": "2 calls"} if again == "stopped" else {}
-    late = asked(n=6, refresh=True, output="a.jsonl", **budget)
-    found = late.summaries["always"]
+    _failing.update(failing)
+    late = asked(n=6, refresh=True, output="a.jsonl", budget=budget)
+    found, samples = late.summaries["always"], ragassay.load("a.jsonl")
     assert (found.answered, sum(found.failed.values()), late.complete) == (2, 4, False)
     assert [(one.kind, one.counts["n"]) for one in found.notes] == [("ask_earlier_answers", 4)]
-    samples = ragassay.load("a.jsonl")
     assert [one.answer_text for one in samples] == [f"Answer {n}" for n in range(6)]
-    rate = ragassay.evaluate(samples, "error_rate").summary.metrics["error_rate"]
-    assert (rate.mean, rate.n_scored) == ((4 / 6, 6) if again == "down" else (0.0, 2))
+    measured = ragassay.evaluate(samples, "error_rate").summary.metrics["error_rate"]
+    assert (measured.mean, measured.n_scored) == rate
 
 
 def test_what_is_not_asked_again_keeps_its_failure() -> None:

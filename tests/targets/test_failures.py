@@ -22,7 +22,7 @@ from ragassay.judges.ledger.ledger_store import DEFAULT, Ledger
 from ragassay.judges.ledger.paid_answers import ANSWER
 from ragassay.targets.ask_run import ask
 from ragassay.targets.asking.ask_summary import Answers
-from system_server import Reply, SystemServer, echo
+from system_server import PLAIN, Reply, SystemServer, echo
 
 pytestmark = pytest.mark.usefixtures("no_long_waits")
 
@@ -222,8 +222,7 @@ def test_no_secret_of_a_mapping_is_shown_or_kept(desk, monkeypatch, capsys, requ
 
 def test_an_address_that_is_none_is_told_without_its_secrets() -> None:
     Path("mine.yaml").write_text(
-        "url: ftp://ann:very-secret-key-123@host/ask?key=very-secret-key-123\n"
-        'body: {question: "{{query}}"}\nanswer: answer\n'
+        PLAIN.replace("URL/", "ftp://ann:very-secret@host/ask?key=very-secret")
     )
     with pytest.raises(UsageError) as told:
         ask([{"id": "q", "query": "Who?"}], "mine.yaml")
