@@ -30,7 +30,7 @@ def test_every_format_in_the_list_is_known_and_shown() -> None:
     assert listed <= all_formats().keys()
     assert listed - {name for _, name, _ in EXAMPLES} == {
         *("parquet", "trec_run", "qrels", "beir", "hf_dataset", "xlsx"),
-        *("mtrag", "ultrarag"),
+        *("mtrag", "ultrarag", "squad"),
     }
 
 

@@ -49,7 +49,7 @@ def said(note: Note) -> str:
 
 def sentence(kind: str, **counts: Any) -> str:
     """The sentence of a kind of note with these counts; see `said`."""
-    return _Words().vformat(words()[kind], (), counts)
+    return _Words().vformat(words()[kind], ("",), counts)
 
 
 def all_said(notes: Iterable[Note], *severities: str) -> list[str]:

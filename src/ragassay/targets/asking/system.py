@@ -297,11 +297,12 @@ class AskedQuery:
             timestamp=asked_at if at is None else at,
         )
 
-    def failed(self, reason: str, detail: str, measured: Mapping[str, Any], earlier: Any) -> Sample:
+    def failed(self, reason: str, detail: str, measured: Mapping[str, Any]) -> Sample:
         """The query with the failure of the system: its type, a sentence, and what was measured; or
-        with the ``earlier`` answer, whose record says the same."""
+        with its earlier answer, whose record says the same."""
         asked = {"failure": reason, "detail": detail, **measured, **self.facts}
-        if earlier is not None:
+        if (record := self.system.answers.find(self.body)) is not None:
+            earlier = read(record)
             return self.answered(replace(earlier, metadata={"at": earlier.metadata["at"], **asked}))
         if self.before.times and NOT_ASKED not in measured:
             asked[FAILED_BEFORE] = self.before.times

@@ -305,8 +305,7 @@ class SystemsRun:
             failure = KeptFailure(asked.before.times + 1, record)
             keep = asked.system.answers.keep_failure
             await asyncio.shield(keep(asked.body, asked.query.id, asked.repeat, failure))
-        earlier = asked.system.answers.find(asked.body)
-        return asked.failed(reason, detail, measured, earlier and read(earlier))
+        return asked.failed(reason, detail, measured)
 
     async def _history(self, at: int, query: Sample, repeat: int) -> tuple[Turn, ...]:
         """The earlier turns with the system's own answers."""
