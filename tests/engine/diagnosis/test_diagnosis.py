@@ -106,7 +106,7 @@ def test_a_refusal_is_in_a_class_only_where_something_says_what_was_expected() -
     kinds = [*labels, {"gold": [{"id": "gold"}]}, {"references": [GOLD]}]
     data = [bare, *({**bare, "id": f"k{at}", **more} for at, more in enumerate(kinds))]
     data += [record(f"{at}", GOLD, gold=None) for at in range(4)]
-    found = diagnose(ragassay.evaluate(data, ["idk_eval", "umbrela_nDCG@5"]))
+    found = diagnose(ragassay.evaluate(data, ["idk_eval", "umbrela_nDCG@5"]), complete=False)
     assert found.headline == "umbrela_nDCG@5" and found.unknown == [True] + [False] * 8
     assert found.classes == [None, None, "unexplained", *["refused_answerable"] * 2, *[None] * 4]
     assert found.share_right == pytest.approx(4 / 7)  # of those whose retrieval can fail
@@ -432,8 +432,10 @@ SCORES: tuple[Any, ...] = (None, 0, 0.25, 0.49, 0.5, 1, 2, 3, True, False, "no",
 def signals_read() -> Iterator[str]:
     """The signal that each score gives: of a sample without gold, with gold, with none relevant."""
     parts = {"precision": 0.3, "p": 0.4, "recall": 0.6, "r": 0.7, "hit_ranks": [5, 2]}
+    parts["best_grade"] = 3
     golds = (None, (GoldPassage(id="a"),), (GoldPassage(id="a", grade=0),))
     for signal, (metric, _) in ((one, of) for one in SIGNALS.values() for of in one.sources):
+        read = defaultdict[str, list[str]](list)
         for status in ("ok", "assumed"):
             told = list[str]()
             for score in SCORES:
@@ -441,7 +443,8 @@ def signals_read() -> Iterator[str]:
                 rows, names = {"x": row, "y": replace(row, value=7.0)}, {metric: ["x", "y"]}
                 found = [signal.read(rows, names, replace(SAMPLE, gold=gold)) for gold in golds]
                 told.append(f"{score} {number(found)}")
-            yield f"{signal.name} {metric} {status}: {'; '.join(told)}"
+            read["; ".join(told)].append(status)
+        yield from (f"{signal.name} {metric} {' '.join(of)}: {all_}" for all_, of in read.items())
     for sample, right in product(LABELLED, (True, False)):
         rows = {"m": ScoreRow("q", "", 0, "m", right, "ok")}
         found = SIGNALS["refused"].read(rows, {"answerability_accuracy": ["m"]}, sample)
@@ -500,7 +503,9 @@ def test_only_gold_or_a_judge_of_known_worth_says_what_was_not_retrieved() -> No
     found = diagnose(ragassay.evaluate(records, JUDGED))
     assert found.classes[:4] == [None] * 4 and "not_retrieved" not in found.classes
     assert not any("rank" in each.signals for group in found.found for each in group.examples)
-    assert "umbrela_MRR does not decide" in " ".join(str(found).split())
+    assert found.sources["rank"] == {"claim_recall": 7}
+    alone = diagnose(ragassay.evaluate(records, JUDGED), complete=False)
+    assert "rank" not in alone.sources and "umbrela_MRR does not" in " ".join(str(alone).split())
     elsewhere = {"gold": [{"id": "elsewhere"}]}
     found = diagnose(ragassay.evaluate([each | elsewhere for each in records], [*JUDGED, "RR"]))
     assert found.classes == [None] * 4 + ["not_retrieved"] * 3

@@ -15,6 +15,7 @@ from ragassay.base import packages
 from ragassay.base.errors import UsageError
 from ragassay.base.printable import grouped
 from ragassay.base.sample import ABSTAINING, Answerability, Sample
+from ragassay.engine.comparison.offline_agreement import OFFLINE
 from ragassay.engine.results.score_rows import Rows, ScoreRow
 from ragassay.engine.results.summary import MetricSummary
 from ragassay.stats.intervals import ROUNDING
@@ -79,6 +80,8 @@ READINGS: Mapping[str, Reading] = {
     "mostly": _number(lambda value: FOUND_SOMEWHERE if value >= 0.5 else inf),
     "useful": _number(lambda value: FOUND_SOMEWHERE if value > 2 else inf, measured=True),
     "low grade": _number(lambda value: float(value <= 2), measured=True),
+    "best": lambda row, _: 1.0 if row.parts.get("best_grade") == 3 else None,
+    "all of it": lambda row, _: 1.0 if row.value == 5 else None,
     "one": lambda row, _: float(row.value == 1),
     "zero": lambda row, _: float(row.value == 0),
     "no": lambda row, _: float(row.value == "no"),
@@ -88,22 +91,25 @@ READINGS: Mapping[str, Reading] = {
 """How a signal is read from a score, by the name in ``signals.yaml``."""
 
 
+_COUNTS: Mapping[str, Callable[[ScoreRow, Sample], bool]] = {
+    # Where the gold has no relevant passage, nothing could retrieve one (retrieval metrics are 0
+    # there, as in trec_eval).
+    "gold": lambda _, sample: sample.gold is None or any(each.grade > 0 for each in sample.gold),
+    # Words do not show whether a passage is relevant.
+    "graded": lambda row, _: OFFLINE not in row.judge,
+}
+"""Where a score counts whose reading begins with this word."""
+
+
 def _reading(name: str) -> Reading:
     """The reading of this name; ``part NAME`` reads a part."""
     kind, _, rest = name.partition(" ")
     if kind == "part":
         return _part(rest)
-    if kind != "gold":
+    if kind not in _COUNTS:
         return READINGS[name]
-
-    def by_gold(row: ScoreRow, sample: Sample) -> float | None:
-        # Where the gold has no relevant passage, nothing could retrieve one (retrieval metrics are
-        # 0 there, as in trec_eval).
-        if sample.gold is not None and not any(passage.grade > 0 for passage in sample.gold):
-            return None
-        return READINGS[rest](row, sample)
-
-    return by_gold
+    counts, read = _COUNTS[kind], READINGS[rest]
+    return lambda row, sample: read(row, sample) if counts(row, sample) else None
 
 
 @dataclass(frozen=True)
@@ -235,18 +241,18 @@ class FaultClass:
 
 
 _UNANSWERABLE = Answerability.UNANSWERABLE
-_MAY_BE_ANSWERED = (None, Answerability.ANSWERABLE, Answerability.PARTIAL)
+_NEITHER = (Answerability.CONVERSATIONAL, Answerability.UNDERSPECIFIED)
 
 
-def refusal(values: Values, sample: Sample) -> Literal["right", "open", ""]:
-    """``right`` where the answer refuses a query without an answer, whatever a comparison of words
-    says; ``open`` where no label, reference or gold says whether the query has one."""
-    if values.get("refused") != 1.0:
+def refusal(values: Values, sample: Sample) -> Literal["right", "wrong", "open", ""]:
+    """Whether the answer rightly refuses a query, whatever a comparison of words says; ``open``
+    where no label, reference, gold or graded passage says whether the query has an answer."""
+    if values.get("refused") != 1.0 or sample.answerability in _NEITHER:
         return ""
     if sample.answerability is not None or not sample.answer_text.strip():
-        return "right" if sample.answerability is _UNANSWERABLE else ""
-    expects = sample.references or any(passage.grade > 0 for passage in sample.gold or ())
-    return "" if expects else "open"
+        return "right" if sample.answerability is _UNANSWERABLE else "wrong"
+    gold = any(passage.grade > 0 for passage in sample.gold or ())
+    return "wrong" if sample.references or gold or "answerable" in values else "open"
 
 
 def _no_reply(values: Values, sample: Sample, _: Thresholds) -> bool:
@@ -288,9 +294,7 @@ _RULES: Mapping[str, Rule] = {
     "ranked_low": lambda v, s, at: (
         s.answerability not in ABSTAINING and at.low_rank < v.get("rank", inf) < inf
     ),
-    "refused_answerable": lambda v, s, at: (
-        s.answerability in _MAY_BE_ANSWERED and v.get("refused") == 1.0 and not refusal(v, s)
-    ),
+    "refused_answerable": lambda v, s, at: refusal(v, s) == "wrong",
     "invented": _invented,
     # What a refusal cites is not what its query is about.
     "cited_wrongly": lambda v, s, at: (
@@ -320,20 +324,16 @@ def class_of(
     refused = refusal(values, sample)
     if refused == "right":
         return None
-    # What passages support of which none is relevant does not answer the query.
+    # What passages support of which none is relevant does not answer the query, nor a refusal.
     off_topic = values.get("rank") == inf and values.get("refused") != 1.0
-    below = (below or (measures == "support" and off_topic)) and not refused
+    no_answer = measures == "support" and (off_topic or refused == "wrong")
+    below = (below or no_answer) and refused != "open"
     values = {**values, FAILS: float(below), WANTS_ANSWER: float(measures != "retrieval")}
     for row in CLASSES:
         fails = below or (row.own_fault and not headline_only)
         if fails and row.holds(values, sample, limits):
             return row
     return UNEXPLAINED if below else None
-
-
-GRADED = ("umbrela_MRR", "umbrela_nDCG", "umbrela_P", "umbrela_AP_judged", "ragreport_usefulness")
-"""Metrics that grade passages without gold or a reference. They do not decide where their judge is
-known to agree too little with people, as the offline judge is: words do not show relevance."""
 
 
 @dataclass(frozen=True)

@@ -95,8 +95,8 @@ class Diagnosis(Displayed):
     """Why the samples of a run fail: those whose ``headline`` lies ``below`` a value, and those
     that show a fault of their own, unless ``headline_only``. ``measures`` says what the headline
     does: whether ``answers`` are right, have the ``words`` of the reference, the ``nuggets`` or
-    the ``support`` of the passages, or ``retrieval`` succeeds; ``compares`` whether by comparing
-    ``words``, by their ``overlap``, or by neither.
+    the ``support`` of the passages, or ``retrieval`` succeeds; ``compares_words`` whether by words
+    only, ``match_passes`` whether an answer that matches a reference does not fail by it.
 
     ``judged`` says how far the judge of the headline is known to agree with people, ``judge_notes``
     the same of all metrics that decided, ``only_hint`` whether its values are only a hint, by that
@@ -114,7 +114,8 @@ class Diagnosis(Displayed):
     name: str
     headline: str
     measures: str
-    compares: str = field(repr=False)
+    compares_words: bool = field(repr=False)
+    match_passes: bool = field(repr=False)
     judged: str
     only_hint: bool
     below: float
@@ -164,17 +165,14 @@ class Diagnosis(Displayed):
         return {called.get(name, name): value for name, value in body.items()}
 
 
-BY_REFERENCE = "answer_match factual_correctness rb_llm rb_llm_idk"
-"""Headlines by which a judge compares the answer with a reference."""
-
 HEADLINES: Mapping[str, tuple[str, str]] = {
-    name: (measures, compares)
-    for measures, compares, names in (
-        ("answers", "", BY_REFERENCE),
-        ("answers", "words", "contains_answer covers_answer acc"),
+    name: (measures, by)
+    for measures, by, names in (
+        ("answers", "judged reference", "answer_match factual_correctness rb_llm rb_llm_idk"),
+        ("answers", "same words", "contains_answer covers_answer acc"),
         ("nuggets", "", "nuggets nuggets_ore"),
         ("answers", "", "answer_similarity ragreport_satisfaction rb_agg rb_agg_idk"),
-        ("answers", "overlap", "token_f1 f1 rougeL rouge-l"),
+        ("answers", "shared words", "token_f1 f1 rougeL rouge-l"),
         ("words", "", "reference_recall"),
         ("answers", "", "reference_rougeL"),
         ("retrieval", "", "nDCG RR umbrela_nDCG SpanR ChunkR"),
@@ -183,8 +181,9 @@ HEADLINES: Mapping[str, tuple[str, str]] = {
     for name in names.split()
 }
 """Metrics that a diagnosis takes as its headline, the first that a run has: what each measures (see
-`Diagnosis`), and whether it compares ``words``, so that it is a hint, or their ``overlap``, so that
-an answer that matches a reference does not fail either. Others measure answers."""
+`Diagnosis`), and by what it rates answers: a judge compares them with a reference, or they have the
+``same words``, or ``shared words`` (of right answers in other words few are shared, so that an
+answer that matches a reference does not fail). Others measure answers."""
 
 EXCERPT = 160
 """Characters of a query or an answer in an example."""
@@ -238,11 +237,11 @@ def diagnosis_of(
     agreements = {name: str(found.note) for name, found in judged.items()}
     hints = {name for name, found in judged.items() if found.indicative}
     name = table.canonical_name(metric.metric)
-    measures, words = HEADLINES.get(name, ("answers", ""))
-    by_reference = name in BY_REFERENCE.split()
+    measures, by = HEADLINES.get(name, ("answers", ""))
     # The offline judge compares words, too.
-    compares = words or "overlap" * (metric.name in hints and measures == "answers")
-    overlap = compares == "overlap" and not headline_only
+    offline = metric.name in hints and measures == "answers"
+    compares_words = by.endswith(" words") or offline
+    match_passes = (by == "shared words" or offline) and not headline_only
     faults: list[table.FaultClass | None] = []
     settled, is_open, is_right, has_reference = np.zeros((4, len(columns)), np.bool_)
     sources: dict[str, Counter[str]] = {name: Counter() for name in table.SIGNALS}
@@ -250,30 +249,29 @@ def diagnosis_of(
     judges: defaultdict[str, dict[str, None]] = defaultdict(dict)
     parts: set[str] = set()
     by_words = hints | (metrics.keys() - judged.keys())
-    doubtful = {n for n in hints if table.canonical_name(metrics[n].metric) in table.GRADED}
     for row, (sample, known) in enumerate(_samples(result, names, added)):
-        matches, others = _compared(sample) if overlap else (False, False)
-        others = others and bool(scored[row]) and not matches
-        low[row] = others or (low[row] and not matches)
+        matches, differs = _compared(sample) if match_passes else (False, False)
+        differs = differs and bool(scored[row]) and not matches
+        low[row] = differs or (low[row] and not matches)
         # A statement that a reference says, too, is not invented, whoever compares them. Of several
         # the reference may have only one: a comparison of words cannot tell, a judge can.
         is_good = scored[row] and not low[row] and measures == "answers"
-        agrees = matches if overlap else is_good
-        certain = agrees and bool(compares or by_reference) and len(stated(sample.answer_text)) < 2
+        agrees = matches if match_passes else is_good
+        read = compares_words or by == "judged reference"
+        certain = agrees and read and len(stated(sample.answer_text)) < 2
         outvoted = {
-            "supported": certain or (agrees and not compares),
-            "contradicted": is_good and not words,
+            "supported": certain or (agrees and not compares_words),
+            "contradicted": is_good and not by.endswith(" words"),
         }
         signals = {
             name: found for name, found in known.items()
-            if found.metric not in doubtful
-            and not (outvoted.get(name) and (certain or found.metric in by_words))
+            if not (outvoted.get(name) and (certain or found.metric in by_words))
         }  # fmt: skip
         parts |= table.parts_of(sample)
         for name, signal in signals.items():
             sources[name][signal.metric] += 1
         by_name = {name: signal.value for name, signal in signals.items()}
-        by_name |= {"contradicted": 1.0, "right": 0.0, "complete": 0.0} if others else {}
+        by_name |= {"contradicted": 1.0, "right": 0.0, "complete": 0.0} if differs else {}
         fault = table.class_of(
             by_name, sample, bool(low[row]), limits, headline_only=headline_only, measures=measures
         )
@@ -343,8 +341,9 @@ def diagnosis_of(
         headline=metric.name,
         measures=measures,
         judged=agreements.get(metric.name, ""),
-        compares=compares,
-        only_hint=metric.name in hints or bool(compares),
+        compares_words=compares_words,
+        match_passes=match_passes,
+        only_hint=metric.name in hints or compares_words,
         below=bound,
         headline_only=headline_only,
         thresholds=limits,

@@ -187,9 +187,10 @@ def moved(
     if first.measures in RIGHT and not not_alike and decided:
         # A finding is a verdict where it is one without the samples that fail by a doubtful judge:
         # that of the headline, or of a fault that counts however good the headline is.
+        by_faults = first.measures == "support"
         weak = {
             row.name for row in occurring
-            if (row.name in hints if row.own_fault else first.only_hint)
+            if (row.name in hints if row.own_fault or by_faults else first.only_hint)
         }  # fmt: skip
         firm = [weak.isdisjoint(both) for both in zip(before, after, strict=True)]
         (test,), (alone,) = tested([FINE]), tested([FINE], firm)

@@ -125,7 +125,8 @@ class _ByGrades(GradesMetric):
         if not sample.passages:
             return Score(0.0, explanation="nothing was retrieved")
         depth = None if self.sees_all else getattr(self, "k", None)
-        return Score(self.value(await self.graded(sample, ask, depth)))
+        found = await self.graded(sample, ask, depth)
+        return Score(self.value(found), {"best_grade": max(found)})
 
     @abstractmethod
     def value(self, passage_grades: Sequence[int]) -> float:

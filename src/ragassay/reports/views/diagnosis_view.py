@@ -39,7 +39,7 @@ def _means(diagnosis: Diagnosis) -> str:
     means = f"{diagnosis.headline} below {diagnosis.below:g}"
     if diagnosis.headline_only:
         return means
-    if diagnosis.compares == "overlap":
+    if diagnosis.match_passes:
         means += " and no match with a reference"
     return f"{means}, or another fault"
 
@@ -89,7 +89,7 @@ def shares_right(
 
 
 def _hint(diagnosis: Diagnosis) -> str:
-    words = ": words are compared, not meaning" * bool(diagnosis.compares)
+    words = ": words are compared, not meaning" * diagnosis.compares_words
     return f"{wording.HINT}{words}"
 
 
@@ -151,7 +151,7 @@ def causes(diagnosis: Diagnosis, *, linked: bool = False) -> list[Block]:
         )
         for found in diagnosis.found
     )
-    match = " or a match with a reference" * (diagnosis.compares == "overlap")
+    match = " or a match with a reference" * diagnosis.match_passes
     means = [sentence("right_means", names=[diagnosis.headline], match=match)]
     means = means if diagnosis.measures == "answers" else []
     failing = share(diagnosis.n_failing, diagnosis.n, "sample")
@@ -232,8 +232,10 @@ def _about(found: ClassFound, several: bool) -> Iterator[Cell]:
         for signal, value in example.signals.items():
             if signal == "rank":
                 signals.append("nothing relevant retrieved" if value == inf else f"rank {value:g}")
-            elif signal != "refused" or (value and example.answer):
-                signals.append("refused" if signal == "refused" else f"{signal} {value:.2f}")
+            elif signal in ("refused", "answerable"):
+                signals += [signal] * bool(value and example.answer)
+            else:
+                signals.append(f"{signal} {value:.2f}")
         if signals:
             yield Cell(f"  – {', '.join(signals)}", style="dim")
     yield Cell(f"To try: {found.fault.advice}", style="good")
