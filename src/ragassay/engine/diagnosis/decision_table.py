@@ -182,7 +182,7 @@ SIGNALS: Mapping[str, Signal] = {
 Values = Mapping[str, float]
 """The signals of a sample that are known, by name."""
 
-# The names of two more: 1 where the headline fails, or needs an answer.
+# The names of two more: 1 where a headline that reads meaning fails, or where it needs an answer.
 FAILS, WANTS_ANSWER = "fails", "wants answer"
 
 
@@ -318,9 +318,10 @@ _RULES: Mapping[str, Rule] = {
 
 def class_of(
     values: Values, sample: Sample, below: bool, limits: Thresholds, *, headline_only: bool,
-    measures: str = "retrieval",
+    measures: str = "retrieval", compares_words: bool = False,
 ) -> FaultClass | None:  # fmt: skip
-    """The class of a sample; ``None`` where it does not fail. ``measures``: see `Diagnosis`."""
+    """The class of a sample; ``None`` where it does not fail. ``measures`` and ``compares_words``:
+    see `Diagnosis`."""
     refused = refusal(values, sample)
     if refused == "right":
         return None
@@ -328,7 +329,8 @@ def class_of(
     off_topic = values.get("rank") == inf and values.get("refused") != 1.0
     no_answer = measures == "support" and (off_topic or refused == "wrong")
     below = (below or no_answer) and refused != "open"
-    values = {**values, FAILS: float(below), WANTS_ANSWER: float(measures != "retrieval")}
+    wants, fails = float(measures != "retrieval"), float(below and not compares_words)
+    values = {**values, FAILS: fails, WANTS_ANSWER: wants}
     for row in CLASSES:
         fails = below or (row.own_fault and not headline_only)
         if fails and row.holds(values, sample, limits):

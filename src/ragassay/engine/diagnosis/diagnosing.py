@@ -273,8 +273,9 @@ def diagnosis_of(
         by_name = {name: signal.value for name, signal in signals.items()}
         by_name |= {"contradicted": 1.0, "right": 0.0, "complete": 0.0} if differs else {}
         fault = table.class_of(
-            by_name, sample, bool(low[row]), limits, headline_only=headline_only, measures=measures
-        )
+            by_name, sample, bool(low[row]), limits, headline_only=headline_only,
+            measures=measures, compares_words=compares_words,
+        )  # fmt: skip
         faults.append(fault)
         refused = "" if fault else table.refusal(by_name, sample)
         is_open[row], is_right[row] = refused == "open", refused == "right"

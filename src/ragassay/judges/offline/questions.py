@@ -241,13 +241,15 @@ def match(question: asked.AnswerMatch) -> asked.Match | None:
 
 def says_otherwise(query: str, answer: str, references: Sequence[str]) -> bool:
     """Whether each reference has numbers (those of the query aside) or begins with a yes or no, and
-    the answer has others and none of these, or begins with the other."""
+    the answer has others and none of these, or begins with the other. Where both sides state
+    several things, their numbers may be of different ones."""
+    several = [len(stated(text)) > 1 for text in (answer, *references)]
     texts = [plain(text) for text in (answer, *references)]
     numbers = [set(filter(is_number, content(text))) - set(content(query)) for text in texts]
     says = [{_YES_NO[word] for word in tokens(text)[:1] if word in _YES_NO} for text in texts]
     return bool(references) and any(
         bool(of[0]) and all(each and of[0].isdisjoint(each) for each in of[1:])
-        for of in (numbers, says)
+        for of in ([says] if several[0] and any(several[1:]) else [says, numbers])
     )
 
 
