@@ -100,7 +100,7 @@ def test_files_of_answers_are_compared_like_their_runs(tmp_path: Path, monkeypat
     notes = [note for name in ("new", "old") for note in ragassay.open_run(name).summary.notes]
     llm = [note.counts for note in notes if note.kind == "metrics_need_llm"]
     calls, cost = (sum(float(one[what]) for one in llm) for what in ("calls", "cost"))
-    costs = f"an LLM judge: add --judge openai:gpt-4o-mini (about {calls:g} calls, {dollars(cost)}"
+    costs = f"LLM judge: add --judge openai:gpt-4o-mini (at most {calls:g} calls, {dollars(cost)}"
     files = ("compare", "new.jsonl", "old.jsonl", "--columns", "answer=reply")
     found = []
     for words in (files, ("compare", "new", "old"), (*files, "--suite", "qa", "--primary", "em"),

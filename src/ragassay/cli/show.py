@@ -263,7 +263,7 @@ def finished(
         out.print(Printed(result_report(result, every=every, gates=False, slices=slices)))
         if files:
             lines(*(f"{what}: {path}" for what, path in files.items()))
-        else:
+        elif not all(summary.is_empty for summary in summaries):
             out.print("Add -o DIR to keep the scores and an HTML report.", style="dim")
         if result.gates:
             gates(result.gates)

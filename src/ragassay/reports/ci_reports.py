@@ -102,7 +102,7 @@ def lack_of(summaries: Sequence[Summary]) -> str:
     """Why a run is incomplete; empty where it is not. What a failed system lacks, gates count."""
     if missing := missing_by_failure(*summaries):
         return f"{missing}."
-    if not any(metric.n_scored for summary in summaries for metric in summary.metrics.values()):
+    if all(summary.is_empty for summary in summaries):
         return "Nothing was scored."
     return ""
 

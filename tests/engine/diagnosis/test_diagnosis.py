@@ -348,6 +348,11 @@ def test_a_change_is_told_by_the_samples_that_moved() -> None:
     moves = change.transitions
     assert (moves["not_retrieved", "ignored"], sum(moves.values())) == (1, 6)
     assert all(one.p_value is not None for one in change.classes)
+    # A signal that one run had no need of is no metric that it lacks; two samples have no interval.
+    data = ([record("a", GOLD), record("b", said)] for said in (GOLD, "Some mill."))
+    few = moved(*(ragassay.evaluate(each, ["token_f1.f", "faithfulness"]) for each in data))
+    assert (set(few.old.sources) - set(few.new.sources), few.unlike) == ({"supported"}, ())
+    assert ["interval" in str(one) for one in (change, few)] == [True, False]
     strict = moved(new, old, headline="token_f1.f", below=0.9)
     assert [(one.headline, one.below) for one in (strict.new, strict.old)] == [
         ("token_f1.f", 0.9)

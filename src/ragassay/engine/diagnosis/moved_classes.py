@@ -207,10 +207,12 @@ def moved(
         )  # fmt: skip
     transitions = Counter(zip(before, after, strict=True))
     each = [*zip((query for query, _ in decided), before, after, strict=True)]
+    # What both measured, and one gave no value, is the systems' doing.
+    in_both = {*new.summary.metrics, *first.added} & {*old.summary.metrics, *second.added}
     unlike = tuple(
         name
         for name in dict.fromkeys([*first.sources, *second.sources])
-        if set(first.sources.get(name, ())) != set(second.sources.get(name, ()))
+        if (set(first.sources.get(name, ())) ^ set(second.sources.get(name, ()))) - in_both
     )
     return Moved(
         first, second, len(common), len(common) - len(decided), level, classes,

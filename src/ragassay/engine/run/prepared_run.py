@@ -153,7 +153,8 @@ def prepare(
                 total = planner.plan(len(samples)).total
             cost = 0.0 if total.cost is None else total.cost.high
             facts: dict[str, float | str] = {"judge": ADVISED, "calls": round(total.calls.high)}
-            facts |= {"n": len(samples), "cost": round(cost, 4)}
+            bound = "at most" if len(samples) <= PLANNED else "up to about"
+            facts |= {"n": len(samples), "cost": round(cost, 4), "bound": bound}
             notes.append(Note("metrics_need_llm", facts, tuple(unmeasured)))
         return chosen
 

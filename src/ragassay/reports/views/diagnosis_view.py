@@ -207,7 +207,9 @@ def diagnosis_report(diagnosis: Diagnosis) -> Report:
         sentence("not_looked_at", classes="; ".join(titles), why=why)
         for why, titles in not_seen.items()
     )
-    computed = [sentence("computed_here", names=diagnosis.added)] if diagnosis.added else []
+    decided = {name for metrics in diagnosis.sources.values() for name in metrics}
+    names = [name for name in diagnosis.added if name in decided]
+    computed = [sentence("computed_here", names=names)] if names else []
     wanted = dict.fromkeys(name for item in diagnosis.not_looked_at for name in item.metrics)
     further = [sentence("to_look_at", metrics=", ".join(wanted))] if wanted else []
     said = (*missing, *computed, *further)
@@ -255,16 +257,19 @@ def _moved_notes(change: Moved, judges: bool) -> Iterator[str]:
 
 def moved_report(change: Moved, *, linked: bool = False) -> Report:
     """Which classes a change moved: counts, the difference, its test, and the transitions."""
-    columns = [Column("class", "name"), *map(Column, ("new", "old", "came", "went", "difference")),
-               Column("interval", drop=1, under="difference"), Column("p")]  # fmt: skip
+    heads = ("new", "old", "only new", "only old", "difference")
+    tests = [*([] if (right := change.right) is None else [right]), *change.classes]
+    shown = any(test.low is not None for test in tests)
+    bounds = [Column("interval", drop=1, under="difference")] * shown
+    columns = [Column("class", "name"), *map(Column, heads), *bounds, Column("p")]
 
     def row(title: str, new: Cell, old: Cell, came: int, went: int, test: Any) -> list[Cell | str]:
-        ends = wording.bounds(test.low, test.high, sign=True)
+        ends = [wording.bounds(test.low, test.high, sign=True)] * shown
         p, diff = wording.p_value(test.p_adjusted), wording.number(test.diff, sign=True)
-        return [title, new, old, f"{came:,}", f"{went:,}", diff, ends, p]
+        return [title, new, old, f"{came:,}", f"{went:,}", diff, *ends, p]
 
     rows = []
-    if (right := change.right) is not None:
+    if right is not None:
         new, old = (Cell(f"{(mean or 0) * right.n:,.0f}") for mean in (right.a_mean, right.b_mean))
         title = sentence(f"fine_{change.new.measures}")
         rows.append(row(title, new, old, right.wins, right.losses, right))
@@ -290,5 +295,5 @@ def moved_report(change: Moved, *, linked: bool = False) -> Report:
         moves = [f"{n:,}  {titles[was]} → {titles[now]}" for (was, now), n in changed[:_MOVES]]
         if more := sum(n for _, n in changed[_MOVES:]):
             moves.append(f"{more:,}  in other ways")
-        blocks.append(part("Samples that moved, old → new", lines(moves, "text")))
+        blocks.append(part("Changed samples: old run → new run", lines(moves, "text")))
     return Report(f"{change.new.name} against {change.old.name}", tuple(blocks))

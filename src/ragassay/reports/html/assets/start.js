@@ -33,7 +33,7 @@ class Waterfall {
     svg.append(make("line", { class: "zero", x1: 0, x2: width, y1: y(0), y2: y(0) }));
     if (metric.diff !== null) svg.append(make("line", { class: "mean-line", x1: 0, x2: width, y1: y(metric.diff), y2: y(metric.diff) }));
     const at = (event) => rows[Math.min(rows.length - 1, Math.max(0, Math.floor((event.offsetX / svg.clientWidth) * rows.length)))];
-    const rest = `${rows.length.toLocaleString("en-US")} ${rows.length === 1 ? "query" : "queries"}, sorted by new − old. Line and band: mean difference ${number(metric.diff, true)} with its interval. Click to open a query.`;
+    const rest = `${rows.length.toLocaleString("en-US")} ${rows.length === 1 ? "query" : "queries"}, sorted by new − old. Line${metric.lowDiff === null ? "" : " and band"}: mean difference ${number(metric.diff, true)}${metric.lowDiff === null ? "" : " with its interval"}. Click to open a query.`;
     svg.addEventListener("pointermove", (event) => {
       const row = at(event);
       this.readout.textContent = `${visible(data.id[row])}: new ${number(data.values[browser.metric][row])}, old ${number(data.other[browser.metric][row])}, difference ${number(browser.source.difference(row, browser.metric), true)}`;
@@ -41,7 +41,13 @@ class Waterfall {
     svg.addEventListener("pointerleave", () => { this.readout.textContent = rest; });
     svg.addEventListener("click", (event) => browser.visit(at(event)));
     this.readout.textContent = rest;
-    this.place.replaceChildren(h("div", { class: "axis" }, h("span", {}, number(top, true)), h("span", {}, number(bottom, true))), svg);
+    this.place.replaceChildren(h("div", { class: "axis" }, h("span", {}, number(top, true)), h("span", {}, number(bottom, true))), svg, this.ids(rows));
+  }
+
+  // Below the bars: the id of each query, or of the first and the last.
+  ids(rows) {
+    const ends = rows.length > 12 ? [rows[0], rows.at(-1)] : rows, { data } = this.browser;
+    return h("div", { class: ends === rows ? "ids" : "ids ends" }, ends.map((row) => h("span", { title: visible(data.id[row]) }, visible(data.id[row]))));
   }
 }
 
