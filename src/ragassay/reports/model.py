@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import Any, Literal
 
 Style = Literal["", "strong", "dim", "good", "bad", "doubt", "info"]
@@ -114,9 +115,11 @@ def part(title: Cell | str, *blocks: Block, aside: bool = False) -> Part:
 
 
 def table(columns: Iterable[Column], rows: Iterable[Sequence[Cell | str]]) -> Table:
-    """A table of rows of cells or texts, without groups."""
-    cells = (tuple(Cell(text) if isinstance(text, str) else text for text in row) for row in rows)
-    return Table(tuple(columns), tuple(map(Row, cells)))
+    """A table of rows of cells or texts, without groups, and without small print of no value."""
+    heads, every = [*columns], [*rows]
+    says = [not head.under or any(row[at] != "–" for row in every) for at, head in enumerate(heads)]
+    cells = ([Cell(x) if isinstance(x, str) else x for x in compress(row, says)] for row in every)
+    return Table(tuple(compress(heads, says)), tuple(Row(tuple(row)) for row in cells))
 
 
 def lines(texts: Iterable[Cell | str], level: Level = "note", style: Style = "") -> Lines:

@@ -414,9 +414,9 @@ def with_not_worse(comparison: Comparison) -> Comparison:
     elif only_old := comparison.metrics_only_b:
         why = _said("only_old_has", metrics=", ".join(only_old))
     elif tested := [d for d in differences if d.p_adjusted is not None and not d.doubtful]:
-        fallen = [note.counts for note in comparison.brought if note.kind == "slice_fell"]
         passed, why = True, _said("not_worse", metrics=_names(tested))
-        why += "".join(_said("but_fell", **counts) for counts in fallen)
+        fallen = (note for note in comparison.brought if note.kind == "slice_fell")
+        why += "".join(_said("but_fell", **note.counts) for note in fallen)
     names = tuple(d.name for d in metrics)
     gate = GateResult(NOT_WORSE, None, passed, unscored, why, metrics=names)
     return replace(comparison, gates=(*comparison.gates, gate))

@@ -49,11 +49,6 @@ def _number(of: Callable[[float], float] = float, *, measured: bool = False) -> 
     return read
 
 
-def _hit_rank(row: ScoreRow, _: Sample) -> float | None:
-    ranks = row.parts.get("hit_ranks")
-    return min(ranks, default=inf) if isinstance(ranks, list | tuple) else None
-
-
 def _cited(row: ScoreRow, sample: Sample) -> float | None:
     """The precision of the citations, where there are any: Open RAG Eval publishes 0 for an answer
     that cites nothing, which is no wrong citation."""
@@ -75,7 +70,9 @@ def _right_to_refuse(row: ScoreRow, sample: Sample) -> float | None:
 READINGS: Mapping[str, Reading] = {
     "number": _number(),
     "reciprocal": _number(lambda value: inf if value <= 0 else round(1 / value)),
-    "hit rank": _hit_rank,
+    "hit rank": lambda row, _: (
+        None if (ranks := row.parts.get("hit_ranks")) is None else min(ranks, default=inf)
+    ),
     "found": _number(lambda value: FOUND_SOMEWHERE if value > 0 else inf),
     "mostly": _number(lambda value: FOUND_SOMEWHERE if value >= 0.5 else inf),
     "useful": _number(lambda value: FOUND_SOMEWHERE if value > 2 else inf, measured=True),
@@ -92,8 +89,7 @@ READINGS: Mapping[str, Reading] = {
 
 
 _COUNTS: Mapping[str, Callable[[ScoreRow, Sample], bool]] = {
-    # Where the gold has no relevant passage, nothing could retrieve one (retrieval metrics are 0
-    # there, as in trec_eval).
+    # Nothing could retrieve a relevant passage where there is none (0 there, as in trec_eval).
     "gold": lambda _, sample: sample.gold is None or any(each.grade > 0 for each in sample.gold),
     # Words do not show whether a passage is relevant.
     "graded": lambda row, _: OFFLINE not in row.judge,
@@ -320,8 +316,7 @@ def class_of(
     values: Values, sample: Sample, below: bool, limits: Thresholds, *, headline_only: bool,
     measures: str = "retrieval", compares_words: bool = False,
 ) -> FaultClass | None:  # fmt: skip
-    """The class of a sample; ``None`` where it does not fail. ``measures`` and ``compares_words``:
-    see `Diagnosis`."""
+    """The class of a sample; ``None`` where it does not fail. The headline: see `Diagnosis`."""
     refused = refusal(values, sample)
     if refused == "right":
         return None
@@ -329,8 +324,7 @@ def class_of(
     off_topic = values.get("rank") == inf and values.get("refused") != 1.0
     no_answer = measures == "support" and (off_topic or refused == "wrong")
     below = (below or no_answer) and refused != "open"
-    wants, fails = float(measures != "retrieval"), float(below and not compares_words)
-    values = {**values, FAILS: fails, WANTS_ANSWER: wants}
+    values = {**values, FAILS: below and not compares_words, WANTS_ANSWER: measures != "retrieval"}
     for row in CLASSES:
         fails = below or (row.own_fault and not headline_only)
         if fails and row.holds(values, sample, limits):

@@ -166,8 +166,8 @@ class Diagnosis(Displayed):
 
 
 HEADLINES: Mapping[str, tuple[str, str]] = {
-    name: (measures, by)
-    for measures, by, names in (
+    name: (measures, rates_by)
+    for measures, rates_by, names in (
         ("answers", "judged reference", "answer_match factual_correctness rb_llm rb_llm_idk"),
         ("answers", "same words", "contains_answer covers_answer acc"),
         ("nuggets", "", "nuggets nuggets_ore"),
@@ -237,11 +237,11 @@ def diagnosis_of(
     agreements = {name: str(found.note) for name, found in judged.items()}
     hints = {name for name, found in judged.items() if found.indicative}
     name = table.canonical_name(metric.metric)
-    measures, by = HEADLINES.get(name, ("answers", ""))
+    measures, rates_by = HEADLINES.get(name, ("answers", ""))
     # The offline judge compares words, too.
     offline = metric.name in hints and measures == "answers"
-    compares_words = by.endswith(" words") or offline
-    match_passes = (by == "shared words" or offline) and not headline_only
+    compares_words = rates_by.endswith(" words") or offline
+    match_passes = (rates_by == "shared words" or offline) and not headline_only
     faults: list[table.FaultClass | None] = []
     settled, is_open, is_right, has_reference = np.zeros((4, len(columns)), np.bool_)
     sources: dict[str, Counter[str]] = {name: Counter() for name in table.SIGNALS}
@@ -257,11 +257,10 @@ def diagnosis_of(
         # the reference may have only one: a comparison of words cannot tell, a judge can.
         is_good = scored[row] and not low[row] and measures == "answers"
         agrees = matches if match_passes else is_good
-        read = compares_words or by == "judged reference"
-        certain = agrees and read and len(stated(sample.answer_text)) < 2
+        certain = agrees and bool(rates_by or offline) and len(stated(sample.answer_text)) < 2
         outvoted = {
             "supported": certain or (agrees and not compares_words),
-            "contradicted": is_good and not by.endswith(" words"),
+            "contradicted": is_good and not rates_by.endswith(" words"),
         }
         signals = {
             name: found for name, found in known.items()

@@ -187,10 +187,10 @@ def moved(
     if first.measures in RIGHT and not not_alike and decided:
         # A finding is a verdict where it is one without the samples that fail by a doubtful judge:
         # that of the headline, or of a fault that counts however good the headline is.
-        by_faults = first.measures == "support"
+        by_fault = [row for row in occurring if row.own_fault or first.measures == "support"]
         weak = {
             row.name for row in occurring
-            if (row.name in hints if row.own_fault or by_faults else first.only_hint)
+            if (row.name in hints if row in by_fault else first.only_hint)
         }  # fmt: skip
         firm = [weak.isdisjoint(both) for both in zip(before, after, strict=True)]
         (test,), (alone,) = tested([FINE]), tested([FINE], firm)
@@ -210,10 +210,9 @@ def moved(
     # What both measured, and one gave no value, is the systems' doing.
     in_both = {*new.summary.metrics, *first.added} & {*old.summary.metrics, *second.added}
     unlike = tuple(
-        name
-        for name in dict.fromkeys([*first.sources, *second.sources])
+        name for name in dict.fromkeys([*first.sources, *second.sources])
         if (set(first.sources.get(name, ())) ^ set(second.sources.get(name, ()))) - in_both
-    )
+    )  # fmt: skip
     return Moved(
         first, second, len(common), len(common) - len(decided), level, classes,
         dict(transitions.most_common()), unlike, not_alike,

@@ -240,16 +240,15 @@ def match(question: asked.AnswerMatch) -> asked.Match | None:
 
 
 def says_otherwise(query: str, answer: str, references: Sequence[str]) -> bool:
-    """Whether each reference has numbers (those of the query aside) or begins with a yes or no, and
-    the answer has others and none of these, or begins with the other. Where both sides state
-    several things, their numbers may be of different ones."""
-    several = [len(stated(text)) > 1 for text in (answer, *references)]
+    """Whether each reference has numbers (not the query's) or begins with a yes or no, and the
+    answer has others only (unless both state several things), or begins with the other."""
+    alone = len(stated(answer)) < 2 or all(len(stated(text)) < 2 for text in references)
     texts = [plain(text) for text in (answer, *references)]
     numbers = [set(filter(is_number, content(text))) - set(content(query)) for text in texts]
     says = [{_YES_NO[word] for word in tokens(text)[:1] if word in _YES_NO} for text in texts]
     return bool(references) and any(
         bool(of[0]) and all(each and of[0].isdisjoint(each) for each in of[1:])
-        for of in ([says] if several[0] and any(several[1:]) else [says, numbers])
+        for of in (says, numbers)[: 1 + alone]
     )
 
 
@@ -330,7 +329,6 @@ _ANSWERS: Mapping[type[Question[Any]], Callable[[Any], Reply | None]] = {
     asked.SaysIdk: lambda q: asked.Idk(says_idk=says_idk(q.answer, q.conversation)),
 }
 """The function that answers each type of question that no encoder has a part in."""
-
 
 _ANY = (asked.RelevanceGrade, asked.ReportOnContext, asked.ExtractNuggets, asked.NuggetImportance)
 """Questions that words alone answer, in any language."""

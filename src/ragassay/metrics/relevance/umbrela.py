@@ -124,8 +124,7 @@ class _ByGrades(GradesMetric):
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
         if not sample.passages:
             return Score(0.0, explanation="nothing was retrieved")
-        depth = None if self.sees_all else getattr(self, "k", None)
-        found = await self.graded(sample, ask, depth)
+        found = await self.graded(sample, ask, None if self.sees_all else getattr(self, "k", None))
         return Score(self.value(found), {"best_grade": max(found)})
 
     @abstractmethod

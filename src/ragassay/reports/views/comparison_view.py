@@ -126,16 +126,12 @@ def scale_of(metric: MetricSummary) -> object:
 
 def differences(comparison: Comparison) -> Table:
     """A row a metric: both means, the difference and the verdict."""
-    bounds = [Column("interval", drop=1, style="dim", under="difference")]
-    if all(d.low is None for d in comparison.with_scores):
-        bounds = []
     columns = [
         Column("metric", "name"),
-        Column("new"),
-        Column("old"),
+        *map(Column, ("new", "old")),
         Column("difference", style="strong"),
         Column("verdict", "label"),
-        *bounds,
+        Column("interval", drop=1, style="dim", under="difference"),
         Column("← old, new →", "figure"),
     ]
     metrics = {} if comparison.runs is None else comparison.runs[0].summary.metrics
@@ -154,7 +150,7 @@ def differences(comparison: Comparison) -> Table:
             wording.number(d.b_mean),
             wording.number(d.diff, sign=True),
             Cell(wording.verdict(d), style=style),
-            *[wording.bounds(d.low, d.high, sign=True) for _ in bounds],
+            wording.bounds(d.low, d.high, sign=True),
             Cell(figure=partial(svg.difference_bar, d, extent)),
         ]
         rows.append(cells)

@@ -53,8 +53,7 @@ def verdict_of(diagnosis: Diagnosis) -> str:
     interval = f" {_span(low, high)}{f' ({_hint(diagnosis)})' * diagnosis.only_hint}"
     right = round(diagnosis.share_right, 2)
     rated = f"{diagnosis.n_rated:,} rated " * (diagnosis.n_rated < diagnosis.n)
-    kind = f"{diagnosis.measures}_right"
-    said = [sentence(kind, share=right, interval=interval, rated=rated)]
+    said = [sentence(f"{diagnosis.measures}_right", share=right, interval=interval, rated=rated)]
     for most in diagnosis.found[:1]:
         title = f"{most.fault.title[0].lower()}{most.fault.title[1:]}"
         hint = f", {wording.HINT}" * most.only_hint
@@ -153,7 +152,7 @@ def causes(diagnosis: Diagnosis, *, linked: bool = False) -> list[Block]:
     )
     match = " or a match with a reference" * diagnosis.match_passes
     means = [sentence("right_means", names=[diagnosis.headline], match=match)]
-    means = means if diagnosis.measures == "answers" else []
+    means *= diagnosis.measures == "answers"
     failing = share(diagnosis.n_failing, diagnosis.n, "sample")
     first = Cell(f"{failing} fail", link="filter:fails" if linked else "")
     return [
@@ -207,8 +206,7 @@ def diagnosis_report(diagnosis: Diagnosis) -> Report:
         sentence("not_looked_at", classes="; ".join(titles), why=why)
         for why, titles in not_seen.items()
     )
-    decided = {name for metrics in diagnosis.sources.values() for name in metrics}
-    names = [name for name in diagnosis.added if name in decided]
+    names = [n for n in diagnosis.added if any(n in of for of in diagnosis.sources.values())]
     computed = [sentence("computed_here", names=names)] if names else []
     wanted = dict.fromkeys(name for item in diagnosis.not_looked_at for name in item.metrics)
     further = [sentence("to_look_at", metrics=", ".join(wanted))] if wanted else []
@@ -234,10 +232,8 @@ def _about(found: ClassFound, several: bool) -> Iterator[Cell]:
         for signal, value in example.signals.items():
             if signal == "rank":
                 signals.append("nothing relevant retrieved" if value == inf else f"rank {value:g}")
-            elif signal in ("refused", "answerable"):
-                signals += [signal] * bool(value and example.answer)
-            else:
-                signals.append(f"{signal} {value:.2f}")
+            elif signal != "refused" or (value and example.answer):
+                signals.append("refused" if signal == "refused" else f"{signal} {value:.2f}")
         if signals:
             yield Cell(f"  – {', '.join(signals)}", style="dim")
     yield Cell(f"To try: {found.fault.advice}", style="good")
@@ -258,18 +254,16 @@ def _moved_notes(change: Moved, judges: bool) -> Iterator[str]:
 def moved_report(change: Moved, *, linked: bool = False) -> Report:
     """Which classes a change moved: counts, the difference, its test, and the transitions."""
     heads = ("new", "old", "only new", "only old", "difference")
-    tests = [*([] if (right := change.right) is None else [right]), *change.classes]
-    shown = any(test.low is not None for test in tests)
-    bounds = [Column("interval", drop=1, under="difference")] * shown
-    columns = [Column("class", "name"), *map(Column, heads), *bounds, Column("p")]
+    bounds = Column("interval", drop=1, under="difference")
+    columns = [Column("class", "name"), *map(Column, heads), bounds, Column("p")]
 
     def row(title: str, new: Cell, old: Cell, came: int, went: int, test: Any) -> list[Cell | str]:
-        ends = [wording.bounds(test.low, test.high, sign=True)] * shown
+        ends = wording.bounds(test.low, test.high, sign=True)
         p, diff = wording.p_value(test.p_adjusted), wording.number(test.diff, sign=True)
-        return [title, new, old, f"{came:,}", f"{went:,}", diff, *ends, p]
+        return [title, new, old, f"{came:,}", f"{went:,}", diff, ends, p]
 
     rows = []
-    if right is not None:
+    if (right := change.right) is not None:
         new, old = (Cell(f"{(mean or 0) * right.n:,.0f}") for mean in (right.a_mean, right.b_mean))
         title = sentence(f"fine_{change.new.measures}")
         rows.append(row(title, new, old, right.wins, right.losses, right))
