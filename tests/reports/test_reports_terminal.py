@@ -326,6 +326,8 @@ def test_claims_stand_where_the_answer_has_them_and_rephrased_ones_nowhere() -> 
     assert ANSWER[first.start : first.end] == "It opened in 1968"
     (longer,) = answer_pieces({"claims": ["Open"], "supported": [True]}, "Straße. Open.")
     assert longer.start is None, "in lower case ß is two letters, and places would be others'"
+    for others in ({"values": [1.0]}, {"statements": [3]}):
+        assert answer_pieces(others, ANSWER) == []
 
 
 def test_statements_tell_the_best_support_of_their_citations() -> None:
@@ -349,11 +351,6 @@ def test_votes_differ_in_what_is_voted_on_and_share_a_prompt_that_all_were_sent(
         votes = [first, {"answer": answer, "messages": prompt or [*sent, *sent]}]
         assert spread({"votes": votes}) == said and not spread({"votes": votes[:1]})
         assert [*shared_prompt(votes)] == prompt and not shared_prompt(votes[:1])
-
-
-def test_other_parts_hold_no_pieces() -> None:
-    for parts in ({"values": [1.0]}, {"statements": [3]}):
-        assert answer_pieces(parts, ANSWER) == []
 
 
 SOURCES = Path(ragassay.__file__).parent

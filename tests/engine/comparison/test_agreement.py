@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import sys
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -28,11 +27,6 @@ from ragassay.reports.views import catalogue_view
 sys.path.append(str(Path(__file__).resolve().parents[3]))
 
 from benchmarks import agreement
-
-
-def kinds_of(metric: Metric, local: Mapping[str, str] | None = None) -> set[str]:
-    """The kinds of question that a metric's value rests on."""
-    return {use.kind for use in uses_of(metric, local)}
 
 
 def test_a_row_speaks_for_metrics_that_ask_its_kinds_of_question() -> None:
@@ -100,7 +94,7 @@ def example_of(cls: type[Metric]) -> Metric:
 JUDGED = [
     name
     for name, cls in naming.metric_classes().items()
-    if (kinds_of(example_of(cls)) or cls.kind == "judge") and "ragassay." in cls.__module__
+    if (uses_of(example_of(cls), None) or cls.kind == "judge") and "ragassay." in cls.__module__
 ]
 """Of the package: those of other tests are known only where these were loaded."""
 
@@ -111,9 +105,10 @@ def test_a_judged_metric_asks_the_kinds_that_it_declares(name: str) -> None:
     judge = Listening()
     with Asker(judge) as asker:
         Window(list(load(examples.path_of("hybrid")))[:6], asker).outcomes(metric)
-    assert judge.kinds <= kinds_of(metric)
+    kinds = {use.kind for use in uses_of(metric, None)}
+    assert judge.kinds <= kinds
     if isinstance(metric, JudgedMetric) and judge.kinds:
-        assert judge.kinds == kinds_of(metric)
+        assert judge.kinds == kinds
 
 
 @pytest.mark.heavy

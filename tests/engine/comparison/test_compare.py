@@ -177,9 +177,8 @@ def test_a_question_that_changed_is_said(fact: str) -> None:
 def test_scores_that_only_one_run_has_are_left_out_and_said() -> None:
     without = records([True, True])
     without[0]["answer"] = None
-    found = ragassay.compare(
-        ragassay.evaluate(without, ["em"]), ragassay.evaluate(records([True, False]), ["em"])
-    )
+    runs = (ragassay.evaluate(data, ["em"]) for data in (without, records([True, False])))
+    found = ragassay.compare(*runs)
     assert found.differences[0].n == 1
     (note,) = [one for one in found.notes if one.kind == "scores_in_one"]
     assert (note.counts, note.names) == ({"n": 1}, ("em",))

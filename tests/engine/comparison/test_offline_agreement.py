@@ -30,17 +30,9 @@ def records(answers: list[str], **more: object) -> list[dict]:
     ]
 
 
-def folders_of(sides: dict[str, list[str]], metrics: str, tmp_path: Path) -> list[str]:
-    """Run folders, one a side."""
-    for name, said in sides.items():
-        path = tmp_path / f"{name}.jsonl"
-        path.write_text("".join(json.dumps(one) + "\n" for one in records(said)))
-        assert call(["run", str(path), "-m", metrics, "-o", f"{tmp_path}/{name}"]) == 0
-    return [f"{tmp_path}/{name}" for name in sides]
-
-
 GOOD = [f"It was Ann of house number {at}." for at in range(30)]
 BAD = ["I don't know."] * 30
+MEASURED = "answer_match,contains_answer,em"
 
 
 @pytest.fixture(scope="module")
@@ -167,10 +159,9 @@ def test_each_row_in_the_language_must_suffice_and_each_question_have_one(
     assert judge_agreement(mine).note.kind == "offline_unmeasured"
 
 
-@pytest.mark.parametrize(
-    ("judge", "kind"),
-    [("openai:gpt-4o", "judge_unmeasured"), ("replay:a.jsonl", None), ("record", None), ("", None)],
-)
+@pytest.mark.parametrize(("judge", "kind"), [
+    ("openai:gpt-4o", "judge_unmeasured"), ("replay:a.jsonl", None), ("record", None), ("", None),
+])  # fmt: skip
 def test_the_agreement_of_other_judges_is_not_known_and_holds_no_verdict_back(
     judge: str, kind: str | None, judged
 ) -> None:
@@ -180,10 +171,9 @@ def test_the_agreement_of_other_judges_is_not_known_and_holds_no_verdict_back(
     assert judge_agreement(replace(mine, judge=LABEL, n_scored=0)) is None
 
 
-@pytest.mark.parametrize(
-    ("changed", "shown"),
-    [({"value": 0.8, "low": 0.1}, True), ({"value": 0.79}, False), ({"kinds": ()}, False)],
-)
+@pytest.mark.parametrize(("changed", "shown"), [
+    ({"value": 0.8, "low": 0.1}, True), ({"value": 0.79}, False), ({"kinds": ()}, False),
+])  # fmt: skip
 def test_by_default_only_what_agrees_well_enough_is_shown_offline(changed, shown, table) -> None:
     table.append(row(**changed))
     assert offline_agreement.shown_offline(parse("answer_match")) is shown
@@ -224,8 +214,12 @@ def test_nuggets_of_each_runs_own_have_no_verdict() -> None:
 
 @pytest.fixture
 def folders(tmp_path: Path) -> list[str]:
-    """Run folders, the good one first."""
-    return folders_of({"good": GOOD, "bad": BAD}, "answer_match,contains_answer,em", tmp_path)
+    """Run folders of these metrics, the good one first."""
+    paths = [f"{tmp_path}/{name}" for name in ("good", "bad")]
+    for path, said in zip(paths, (GOOD, BAD), strict=True):
+        Path(f"{path}.jsonl").write_text("".join(json.dumps(one) + "\n" for one in records(said)))
+        assert call(["run", f"{path}.jsonl", "-m", MEASURED, "-o", path]) == 0
+    return paths
 
 
 def test_a_gate_on_an_offline_judgment_is_undecided_unless_trusted(

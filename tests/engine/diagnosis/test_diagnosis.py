@@ -482,41 +482,21 @@ def test_signals_and_the_rows_of_the_table_are_as_they_were_approved(made, reque
     check(path, made(), request.config.getoption("--approve"))
 
 
-PEOPLE = (
-    ("Ada", "baker"), ("Bruno", "smith"), ("Carla", "teacher"), ("Dieter", "doctor"),
-    ("Edda", "tailor"), ("Fritz", "miller"), ("Gerda", "cook"), ("Hugo", "painter"),
-)  # fmt: skip
-JUDGED = ["contains_answer", "token_f1.f", "umbrela_MRR"]
-JUDGED += ["idk_eval", "faithfulness", "contradicted"]
-
-
-def of_job(at: int, *, right: bool) -> dict[str, Any]:
-    """A question for a job, without gold. The passages hold the answer; the offline judge grades
-    them low, because they do not speak of jobs."""
-    name, work = PEOPLE[at]
-    _, other = PEOPLE[(at + 1) % len(PEOPLE)]
-    texts = [{"id": one, "text": f"{one} works as a {what} in house {at}."} for one, what in PEOPLE]
-    return {
-        "id": f"q{at}", "query": f"What is the job of {name}?",
-        "answer": f"{name} works as a {work if right else other}.", "references": [work],
-        "passages": texts[at:] + texts[:at], "answerability": "answerable",
-    }  # fmt: skip
-
-
 def test_only_gold_or_a_judge_of_known_worth_says_what_was_not_retrieved() -> None:
-    records = [of_job(at, right=at < 4) for at in range(7)]
-    found = diagnose(ragassay.evaluate(records, JUDGED))
+    records = [record(f"{at}", GOLD if at < 4 else OTHER, gold=None) for at in range(7)]
+    judged = ["contains_answer", "umbrela_MRR"]
+    found = diagnose(ragassay.evaluate(records, judged))
     assert found.classes[:4] == [None] * 4 and "not_retrieved" not in found.classes
     assert not any("rank" in each.signals for group in found.found for each in group.examples)
     assert found.sources["rank"] == {"claim_recall": 7}
-    alone = diagnose(ragassay.evaluate(records, JUDGED), complete=False)
+    alone = diagnose(ragassay.evaluate(records, judged), complete=False)
     assert "rank" not in alone.sources and "umbrela_MRR does not" in " ".join(str(alone).split())
     elsewhere = {"gold": [{"id": "elsewhere"}]}
-    found = diagnose(ragassay.evaluate([each | elsewhere for each in records], [*JUDGED, "RR"]))
+    found = diagnose(ragassay.evaluate([each | elsewhere for each in records], [*judged, "RR"]))
     assert found.classes == [None] * 4 + ["not_retrieved"] * 3
     reply = '{"intent": "job", "match": 0, "trust": 0, "grade": 0}'
-    judged = ragassay.evaluate(records, ["contains_answer", "umbrela_MRR"], judge=lambda _: reply)
-    assert diagnose(judged, complete=False).sources["rank"] == {"umbrela_MRR": 7}
+    by_llm = ragassay.evaluate(records, judged, judge=lambda _: reply)
+    assert diagnose(by_llm, complete=False).sources["rank"] == {"umbrela_MRR": 7}
     # What irrelevant passages support answers nothing.
     other = [{**record("a", OTHER), "references": [], "gold": [{"id": "x"}]}]
     assert diagnose(ragassay.evaluate(other, "faithfulness,AP")).classes == ["not_retrieved"]

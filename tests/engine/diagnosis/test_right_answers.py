@@ -136,22 +136,19 @@ def test_a_refusal_of_a_run_without_references_is_no_unsupported_answer() -> Non
 def test_a_refusal_is_wrong_where_an_llm_grades_a_passage_as_the_answer(grade, moved) -> None:
     noon, silence, facts = "It closes at noon.", "I do not know.", {"match": 3, "trust": 3}
     facts |= {"verdicts": [{"number": 1, "reason": "", "supported": True}], "intent": ""}
+    asked = {"query": "When?", "passages": [{"id": "a", "text": f"The mill: {noon}"}]}
 
     def judge(prompt: str) -> str:
         claims, answered = ([], "no") if silence in prompt else ([noon], "yes")
         said = {**facts, "claims": claims, "answered": answered, "grade": grade}
         return json.dumps({key: said[key] for key in said if f'"{key}":' in prompt})
 
-    asked = {"query": "When?", "passages": [{"id": "a", "text": f"The mill: {noon}"}]}
-    runs = [
-        ragassay.evaluate(
-            [{"id": f"{at:02}", **asked, "answer": said} for at, said in enumerate(answers)],
-            ["faithfulness", "umbrela_MRR", "answered"], judge=judge if grade else None,
-        )
-        for answers in ([silence] * 12 + [noon] * 8, [noon] * 20)
-    ]  # fmt: skip
+    runs = (
+        ragassay.evaluate([{"id": f"{at:02}", **asked, "answer": silence if at < n else noon}
+                           for at in range(20)], ["faithfulness", "umbrela_MRR", "answered"],
+                          judge=judge if grade else None) for n in (12, 0)
+    )  # fmt: skip
     found = with_change(ragassay.compare(*runs))
     assert found.change is not None and found.change.new.n_refusals_unknown == 12 - moved
     assert found.change.broken == tuple((f"{at:02}", "refused_answerable") for at in range(moved))
-    assert (found.findings[0].verdict == "worse") is (moved > 0)
     assert with_not_worse(found).gates[0].passed is (False if moved else None)
