@@ -22,8 +22,7 @@ def records(right: list[bool], prefix: str = "q", **more: object) -> list[dict]:
 
 
 def test_a_clear_gain_is_better_and_its_mirror_worse() -> None:
-    new = ragassay.evaluate(records([True] * 20), ["em", "f1"])
-    old = ragassay.evaluate(records([False] * 20), ["em", "f1"])
+    new, old = (ragassay.evaluate(records([ok] * 20), ["em", "f1"]) for ok in (True, False))
     forward, backward = ragassay.compare(new, old), ragassay.compare(old, new)
     for there, back in zip(forward.differences, backward.differences, strict=True):
         assert (there.a_mean, there.b_mean, there.diff) == (1.0, 0.0, 1.0)
@@ -39,9 +38,7 @@ def test_queries_align_by_id_and_not_by_position() -> None:
     old = ragassay.evaluate(records([True, False, False, False])[::-1], ["em"])
     found = ragassay.compare(new, old)
     one = found.differences[0]
-    assert (one.wins, one.losses, one.ties) == (2, 0, 2)
-    assert one.p_value == 0.5
-    assert one.low is None
+    assert (one.wins, one.losses, one.ties, one.p_value, one.low) == (2, 0, 2, 0.5, None)
     assert "too_few" in {note.kind for note in found.notes}
 
 
@@ -63,8 +60,7 @@ def test_data_in_place_of_a_run_are_to_be_evaluated_first(tmp_path: Path) -> Non
 
 
 def test_only_common_queries_are_compared_and_the_rest_is_counted() -> None:
-    new = ragassay.evaluate(records([True] * 6), ["em"])
-    old = ragassay.evaluate(records([True] * 4), ["em"])
+    new, old = (ragassay.evaluate(records([True] * n), ["em"]) for n in (6, 4))
     found = ragassay.compare(new, old)
     assert (found.n_common, found.only_a, found.only_b) == (4, 2, 0)
     a, b = f"{new.name} (new)", f"{old.name} (old)"  # told apart, and under these names
@@ -149,8 +145,7 @@ def test_repeats_are_averaged_before_the_test() -> None:
     new[-1]["answer"] = None  # a repeat without a score is none of them
     old = records([False, False])
     found = ragassay.compare(ragassay.evaluate(new, ["em"]), ragassay.evaluate(old, ["em"]))
-    assert found.differences[0].n == 2
-    assert found.differences[0].a_mean == pytest.approx((1 + 1 / 2) / 2)
+    assert (found.differences[0].n, found.differences[0].a_mean) == (2, (1 + 1 / 2) / 2)
 
 
 FACTS = {"query": "?", "references": ["no"], "negative_references": ["no"], "gold": [{"id": "d"}]}
@@ -178,8 +173,7 @@ def test_scores_that_only_one_run_has_are_left_out_and_said() -> None:
     without = records([True, True])
     without[0]["answer"] = None
     runs = (ragassay.evaluate(data, ["em"]) for data in (without, records([True, False])))
-    found = ragassay.compare(*runs)
-    assert found.differences[0].n == 1
+    assert (found := ragassay.compare(*runs)).differences[0].n == 1
     (note,) = [one for one in found.notes if one.kind == "scores_in_one"]
     assert (note.counts, note.names) == ({"n": 1}, ("em",))
 

@@ -58,8 +58,7 @@ def test_an_offline_judgment_without_known_agreement_is_indicative(judged) -> No
 
 
 def test_a_run_whose_offline_judgments_are_trusted_calls_none_a_hint(judged) -> None:
-    summary = judged[0].summary
-    assert "answer_match: a hint" in " ".join(summary_notes(summary))
+    assert "answer_match: a hint" in " ".join(summary_notes(judged[0].summary))
     asked = ragassay.evaluate(records(GOOD), ["answer_match"], trust_offline=True).summary
     notes = " ".join(summary_notes(asked))
     assert "--trust-offline" in notes and "hint" not in notes

@@ -130,6 +130,10 @@ def test_an_answer_that_its_judge_found_right_was_not_invented_by_the_offline_ju
     data = [{"id": f"{rb}", **said, "given": {"RB_llm": rb}} for rb in (1.0, 0.0)]
     found = diagnose(ragassay.evaluate(data, ["rb_llm", "faithfulness"]))
     assert found.classes == [None, "invented"]
+    # One claim of three is why an answer fails that a judge calls wrong: few shared words do not.
+    data = [record("a", f"{GOLD} {OTHER} Cats fly.", references=["Never."], given={"RB_llm": 0.0})]
+    runs = (ragassay.evaluate(data, [by, "faithfulness"]) for by in ("rb_llm", "token_f1.f"))
+    assert [diagnose(run, complete=False).classes[0] for run in runs] == ["invented", "unexplained"]
 
 
 WRONG = (
@@ -159,8 +163,11 @@ def test_other_numbers_are_wrong_however_many_words_agree(answer: str, fault: st
     asked = {"id": "q", "query": "How long is a password in 2024?", "answer": answer}
     yes = "Yes. " * answer.startswith("No")
     data = [asked | {"references": [f"{yes}A password needs at least 14 characters."]}]
+    # Of several statements on both sides, numbers may be of different things.
+    data += [data[0] | {"id": "b", "answer": f"{answer} Rain fell.",
+                        "references": [f"{data[0]['references'][0]} It expires."]}]  # fmt: skip
     found = diagnose(ragassay.evaluate(data, ["token_f1.f"]), complete=False)
-    assert found.classes == [fault]
+    assert found.classes == [fault, fault if yes else None]
 
 
 def test_an_answer_that_cites_nothing_is_not_cited_wrongly() -> None:
