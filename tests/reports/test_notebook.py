@@ -201,7 +201,7 @@ def test_frames_carry_query_answer_and_metadata(tmp_path: Path) -> None:
     data = [
         {"id": "1", "query": "Who?", "answer": "Ann", "references": ["Ann"], "topic": "a", "n": 1},
         {"id": "2", "query": "When?", "failure": "down", "references": ["1965"]}
-        | {"em": "clash", "n": 2.5, "x": [1]},
+        | {"em": "clash", "n": 2.5, "x": [1], "cause": "heat"},
         {"id": "3", "answer": "b", "answerability": "UNANSWERABLE", "references": ["b"]}
         | {"n": None, "mixed": True},
         {"id": "4", "answer": "b", "references": ["b"], "mixed": "yes", "sample": "clash, too"}
@@ -212,7 +212,8 @@ def test_frames_carry_query_answer_and_metadata(tmp_path: Path) -> None:
         frame = result.to_polars()
         assert frame.columns == [
             *("sample", "system", "repeat", "query", "answer", "answerability", "failure"),
-            *("topic", "n", "metadata.em", "mixed", "metadata.answer", "metadata.sample", "em"),
+            *("topic", "n", "metadata.em", "metadata.cause", "mixed"),
+            *("metadata.answer", "metadata.sample", "em"),
         ]
         assert frame["query"].to_list() == ["Who?", "When?", None, None]
         assert frame["answer"].to_list() == ["Ann", None, "b", "b"]

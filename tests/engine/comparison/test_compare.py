@@ -238,8 +238,9 @@ def test_one_metric_under_two_display_names_is_compared(tmp_path: Path) -> None:
     assert [d.name for d in back.differences] == ["faithfulness"]
     one, other_way = found.differences[0], back.differences[0]
     assert (one.a_mean, one.b_mean) == (other_way.b_mean, other_way.a_mean)
-    named = ragassay.compare(new, old, metrics="RL_F")
-    assert (named.metrics_only_a, named.metrics_only_b) == ((), ())
+    for option in ("metrics", "primary"):
+        named = ragassay.compare(new, old, **{option: "RL_F"})
+        assert (named.metrics_only_a, named.metrics_only_b) == ((), ())
 
 
 def test_a_metric_without_values_in_one_run_does_not_stop_the_others(monkeypatch) -> None:
@@ -270,7 +271,8 @@ def test_runs_of_the_same_answers_and_passages_say_so() -> None:
 def test_a_query_is_lacking_where_the_old_run_has_a_score_and_each_repeat_is_owed() -> None:
     data = [{"id": name, "query": name, "answer": "a", "references": ["a"]} for name in "abc"]
     del data[2]["references"]
-    new, old = (ragassay.evaluate(data[:n], ["em", "answer_words"]) for n in (2, 3))
+    data.append(data[2] | {"repeat": 1, "answer": None})
+    new, old = (ragassay.evaluate(data[:n], ["em", "answer_words"]) for n in (2, 4))
     matched = MatchedRuns.of(new, old)
     assert matched.lacking(["em"]) == [] and matched.lacking(["answer_words"]) == ["c"]
     down = [data[0] | {"answer": None, "repeat": at, "failure": "down"} for at in (0, 1)]

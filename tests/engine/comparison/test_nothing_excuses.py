@@ -88,14 +88,14 @@ def borne_out(answer: str, passages: list[str]) -> Score | Unscored:
     return Score(answer in passages) if answer else Unscored(Reason.EMPTY_ANSWER, "none")
 
 
-def run(kinds: str) -> ragassay.Result:
+def run(kinds: str, repeats: int = 1) -> ragassay.Result:
     """A run whose answers are right (r) or wrong (w), empty (e), over no passages (n), or decline
     what nobody could answer (d)."""
     said = {"r": "a", "w": "b", "e": "", "n": "a", "d": "declined"}
     data = [
-        {"id": f"{n}", "query": "?", "answer": said[kind], "passages": ["a"] * (kind != "n")}
-        for n, kind in enumerate(kinds)
-    ]
+        {"id": f"{n // repeats}", "repeat": n % repeats, "query": "?", "answer": said[kind],
+         "passages": ["a"] * (kind != "n")} for n, kind in enumerate(kinds)
+    ]  # fmt: skip
     return ragassay.evaluate(data, [borne_out])
 
 
@@ -117,6 +117,7 @@ def test_what_neither_system_retrieved_is_left_out_of_a_comparison_and_counted()
     sentence = "borne_out_here: both systems left nothing to measure in 20 queries"
     assert any(sentence in note for note in said(found, full=True))
     assert not left_out(compared("r" * 40, "r" * 40)[0])
+    assert not left_out(ragassay.compare(run("rn" * 9, 2), run("rn" * 9, 2)))  # of one repeat only
 
 
 @pytest.mark.parametrize(("new", "old"), ["nr", "er", "wn", "wd", "dr"])

@@ -59,7 +59,9 @@ def test_percentiles_are_compared_by_an_interval_and_get_no_verdict() -> None:
         ragassay.evaluate(served(factor, repeats=2), ["latency", "latency_p95"])
         for factor in (1.0, 3.0)
     )
-    comparison = ragassay.compare(fast, slow, fail_if_drop="latency_p95>0.01", n_resamples=1000)
+    drop: dict[str, Any] = {"fail_if_drop": "latency_p95>0.01", "primary": "latency"}
+    comparison = ragassay.compare(fast, slow, **drop, n_resamples=1000)
+    assert not {"exploratory", "too_few"} & {note.kind for note in comparison.notes}
     mean, tail = comparison.differences
     assert (mean.name, tail.name) == ("latency", "latency_p95")
     assert mean.verdict == "better" and tail.verdict == "exploratory"
