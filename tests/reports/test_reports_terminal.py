@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from rich.cells import cell_len
@@ -14,6 +15,7 @@ import ragassay
 from ragassay.base.note import Note
 from ragassay.base.printable import dollars, plural
 from ragassay.base.score import Reason, Score, Unscored
+from ragassay.engine.comparison.differences import compare_arrays
 from ragassay.engine.results.summary import Slice, Summary
 from ragassay.reports.charts.boxes import boxplots, overview
 from ragassay.reports.drawn.html import cell_html
@@ -141,6 +143,11 @@ def test_at_most_four_lines_stand_below_a_comparison_and_all_in_full() -> None:
     comparison = replace(pair(20)[0], brought=brought)
     assert said_below(comparison) == [*warnings[:3], "3 more notes: --full, or the HTML page."]
     assert said_below(replace(comparison, brought=brought[:4])) == [*warnings[:4]]
+    new, old = np.full((2, 12, 40), 0.5)
+    new[11] += np.linspace(0.1, 0.4, 40)  # of many metrics, those with a verdict are shown
+    short = shown(comparison_report(compare_arrays([f"m{at:02}" for at in range(12)], new, old)))
+    assert re.findall(r"m\d\d(?= ↑)", short) == [f"m{at:02}" for at in (*range(9), 11)]
+    assert "2 more metrics" in short
     everything = said_below(comparison, full=True)
     assert everything[: len(warnings)] == list(warnings)
     text = " ".join(shown(full_report(comparison), 200).split())
@@ -214,10 +221,13 @@ def test_labels_sums_and_directions_are_shown() -> None:
 
 @pytest.mark.parametrize(("value", "said"), [
     (None, "–"), (0.5, "0.5000"), (-0.00001, "0.0000"), (12.0, "12"), (61.6444, "61.644"),
-    (1234.56, "1,234.56"), (123456.7, "123,456.7"), (1.0, "1.0000"),
+    (1234.56, "1,234.56"), (123456.7, "123,456.7"), (1.0, "1.0000"), (-10.0, "-10"),
+    (10.5, "10.500"), (100.25, "100.25"), (10_000.5, "10,000.5"),
 ])  # fmt: skip
 def test_numbers_are_spelled_one_way(value: float | None, said: str) -> None:
     assert wording.number(value) == said
+    ps = {None: "–", 0.0: "<0.0001", 0.000049: "<0.0001", 0.00005: "0.0001", 1.0: "1.0000"}
+    assert [*map(wording.p_value, ps)] == [*ps.values()]
 
 
 def test_dollars_times_and_tokens_are_short_and_less_than_a_cent_is_not_nothing() -> None:

@@ -81,6 +81,7 @@ def test_the_entry_point_is_declared() -> None:
 def test_a_score_that_fulfils_its_conditions_passes() -> None:
     result = assert_score(DUNE, "token_f1.r>=1", "em<1")
     assert [one.passed for one in result.gates] == [True, True]
+    assert len(assert_score(DUNE, "em<1", suite="qa").summary.metrics) == 17
     judge = Scripted({"answer_attempted": {"answered": "no"}})
     assert assert_score(DUNE, "answered<1", judge=judge).summary["answered"].judge == "scripted"
 
@@ -409,7 +410,9 @@ def test_a_judge_that_is_down_fails_the_session_whatever_the_gates_say(pytester,
 def test_an_option_wins_over_the_configuration(tmp_path: Path) -> None:
     config = tmp_path / "run.yaml"
     config.write_text("data: x.jsonl\nmetrics: em\nlevel: 0.8\n", encoding="utf-8")
-    data = [{"id": "1", "query": "q", "answer": "a", "references": ["a"]}]
-    groups = [{"samples": data, "gates": ["em>=0"]}]
+    one = {"id": "1", "query": "q", "answer": "a", "references": ["a"]}
+    groups = [{"samples": [one | {"system": name} for name in "xy"], "gates": ["em>=0"]}] * 2
     found = gated(groups, [], config=str(config), options={"level": 0.9})
     assert found.result.config["level"] == 0.9
+    runs = [("1", name, at) for at in (0, 1) for name in "xy"]
+    assert found.result.columns.identities == runs, "of each system by itself"
