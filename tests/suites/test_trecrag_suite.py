@@ -177,10 +177,8 @@ def test_the_tools_file_is_always_prefixed_and_all_json(single: Path) -> None:
     scores = strict(one["run_1_generation_score_autonugget_scores"])["nuggetizer_scores"]
     assert scores["Weighted"] == pytest.approx(1 / 2.5), "divided as if one nugget were okay"
     assert scores["Vital"] == 0.5
-    assert strict(one["run_1_generated_answer"])[1] == {
-        "text": ". Clouds too",
-        "citations": ["[2]"],
-    }
+    second = {"text": ". Clouds too", "citations": ["[2]"]}
+    assert strict(one["run_1_generated_answer"])[1] == second
     cited = strict(two["run_1_generation_score_citation_scores"])
     assert "citation_score_[7]" not in cited and cited["f1"] == 1.0, "invented ones are left out"
     assert one["run_1_generation_score_hallucination_score"] == ""

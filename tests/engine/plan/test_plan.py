@@ -270,11 +270,9 @@ def test_a_panel_pays_each_member_that_is_asked() -> None:
     plan = plan_calls(samples, {"grades": Grades()}, panel)
     assert plan.total.calls == Range(36, 36)
     tokens_in, tokens_out = plan.total.input_tokens.high / 2, plan.total.output_tokens.high / 2
-    expected = Price(2.5, 10).cost(tokens_in, tokens_out) + Price(0.15, 0.6).cost(
-        tokens_in, tokens_out
-    )
+    costs = [price.cost(tokens_in, tokens_out) for price in (Price(2.5, 10), Price(0.15, 0.6))]
     assert plan.total.cost is not None
-    assert plan.total.cost.high == pytest.approx(expected)
+    assert plan.total.cost.high == pytest.approx(sum(costs))
     run(samples, {"grades": Grades()}, panel.members[0])
     plan = plan_calls(samples, {"grades": Grades()}, panel)
     assert (plan.total.calls, plan.total.held) == (Range(18, 18), Range(18, 18))
@@ -313,11 +311,8 @@ def test_time_follows_calls_concurrency_and_limits() -> None:
     assert plan.seconds == Range(6.0, 6.0)
     both = {"grades": Grades(), "b": Contrary()}
     plan = plan_calls(make(10), both, Oracle(), throughput=Throughput(concurrency=10))
-    assert [row.cells[-1].text for row in call_part(plan).blocks[0].rows] == [
-        "6 s",
-        "2 s – 8 s",
-        "8 s",
-    ]
+    times = [row.cells[-1].text for row in call_part(plan).blocks[0].rows]
+    assert times == ["6 s", "2 s – 8 s", "8 s"]
 
 
 @pytest.mark.parametrize(

@@ -130,12 +130,8 @@ class Polite(AttemptMetric):
 def test_a_metric_that_is_not_known_here_is_explained_all_the_same(
     tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    judge = Scripted(
-        {
-            "answer_attempted": {"answered": "yes"},
-            "relevance_grade": dict.fromkeys(("match", "trust", "grade"), 1),
-        }
-    )
+    grade = dict.fromkeys(("match", "trust", "grade"), 1)
+    judge = Scripted({"answer_attempted": {"answered": "yes"}, "relevance_grade": grade})
     metric.register(Polite)
     try:
         ragassay.evaluate(DATA, ["test_polite", "umbrela"], judge=judge, save=tmp_path / "run")

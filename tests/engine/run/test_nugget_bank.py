@@ -146,13 +146,8 @@ ENTRY = {"qid": "q", "query": "?", "nuggets": [{"text": "a fact", "importance": 
 
 def test_a_bank_is_written_and_read_back(tmp_path: Path) -> None:
     failed = Unscored(Reason.TIMEOUT, "no nuggets were made: too late")
-    bank = NuggetBank(
-        [
-            QueryNuggets("1", "wer?", (Nugget("ä fact", "vital"), Nugget("b", "okay"))),
-            QueryNuggets("2", None, ()),
-            QueryNuggets("3", "x", (), failed),
-        ]
-    )
+    entries = [QueryNuggets("1", "wer?", (Nugget("ä fact", "vital"), Nugget("b", "okay")))]
+    bank = NuggetBank([*entries, QueryNuggets("2", None, ()), QueryNuggets("3", "x", (), failed)])
     bank.write(tmp_path / "b.jsonl")
     again = NuggetBank.read(tmp_path / "b.jsonl")
     assert dict(again) == dict(bank) and again.hash == bank.hash
@@ -160,22 +155,12 @@ def test_a_bank_is_written_and_read_back(tmp_path: Path) -> None:
 
 
 def test_castorinis_files_are_read_and_an_assignment_is_left_out(tmp_path: Path) -> None:
-    path = write(
-        tmp_path,
-        {
-            "qid": "2024-145979",
-            "query": "what is vicarious trauma",
-            "nuggets": [
-                {"text": "Trauma of helpers", "importance": "vital", "assignment": "support"},
-                {"text": "Affects  therapists", "importance": "OKAY"},
-            ],
-        },
-    )
+    held = {"text": "Trauma of helpers", "importance": "vital", "assignment": "support"}
+    nuggets = [held, {"text": "Affects  therapists", "importance": "OKAY"}]
+    path = write(tmp_path, {"qid": "2024-145979", "query": "what is it", "nuggets": nuggets})
     (entry,) = NuggetBank.read(path).values()
-    assert entry.nuggets == (
-        Nugget("Trauma of helpers", "vital"),
-        Nugget("Affects therapists", "okay"),
-    )
+    said = Nugget("Trauma of helpers", "vital"), Nugget("Affects therapists", "okay")
+    assert entry.nuggets == said
 
 
 def test_the_hash_names_what_answers_are_measured_by() -> None:
@@ -192,27 +177,16 @@ def test_the_hash_names_what_answers_are_measured_by() -> None:
         assert NuggetBank([changed, other]).hash != bank.hash
 
 
-@pytest.mark.parametrize(
-    ("line", "field", "says"),
-    [
-        ("{", None, "not valid JSON"),
-        ({"qid": "q"}, "nuggets", ""),
-        ({"qid": "q", "nuggets": ["a fact"]}, "nuggets", "was given where a nugget is expected"),
-        ({"qid": "q", "nuggets": [{"importance": "vital"}]}, "nuggets.text", "no text"),
-        (
-            {"qid": "q", "nuggets": [{"text": "a", "importance": "must"}]},
-            "nuggets.importance",
-            "'must'",
-        ),
-        (
-            {"qid": "q", "nuggets": [ENTRY["nuggets"][0], ENTRY["nuggets"][0]]},  # type: ignore[index]
-            "nuggets",
-            "the query has the nugget",
-        ),
-        ({"qid": "x", "nuggets": []}, "qid", "the bank has the query"),
-        ({"qid": "q", "nuggets": [], "failure": "late"}, "failure", "reason"),
-    ],
-)
+@pytest.mark.parametrize(("line", "field", "says"), [
+    ("{", None, "not valid JSON"),
+    ({"qid": "q"}, "nuggets", ""),
+    ({"qid": "q", "nuggets": ["a fact"]}, "nuggets", "was given where a nugget is expected"),
+    ({"qid": "q", "nuggets": [{"importance": "vital"}]}, "nuggets.text", "no text"),
+    ({"qid": "q", "nuggets": [{"text": "a", "importance": "must"}]}, "nuggets.importance", "must"),
+    ({"qid": "q", "nuggets": [*ENTRY["nuggets"]] * 2}, "nuggets", "the query has the nugget"),
+    ({"qid": "x", "nuggets": []}, "qid", "the bank has the query"),
+    ({"qid": "q", "nuggets": [], "failure": "late"}, "failure", "reason"),
+])  # fmt: skip
 def test_a_wrong_line_is_named(tmp_path: Path, line: object, field: str | None, says: str) -> None:
     path = write(tmp_path, {**ENTRY, "qid": "x"}, line)
     with pytest.raises(InputError) as caught:
