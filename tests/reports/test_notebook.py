@@ -130,9 +130,11 @@ def test_what_a_diagnosis_and_asking_gave_is_readable(run, old, monkeypatch) -> 
     assert isinstance(change, Moved) and str(change)
     assert f"{change.n:,} are in both" in words(change._repr_html_())
     first = change.classes[0]
-    for p in (0.01, 0.2):  # only what is shown is said
-        said = right_moved(replace(change, classes=(replace(first, p_adjusted=p),)), p > 0.1)
-        assert (len(said) == 2, ": " in said[0]) == (p < 0.1, p < 0.1)
+    for p, level in ((0.01, 0.95), (0.2, 0.95), (0.06, 0.9), (0.03, 0.99)):
+        found = p < 1 - level  # only what is shown is said
+        rows = (replace(first, p_adjusted=p),)
+        said = right_moved(replace(change, level=level, classes=rows), not found)
+        assert (len(said) == 2, ": " in said[0]) == (found, found)
     queries = [{"id": str(n), "query": HOSTILE} for n in range(3)]
 
     def one_fails(query: str, metadata: dict[str, str]) -> str:

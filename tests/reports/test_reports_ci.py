@@ -83,9 +83,12 @@ def test_a_gate_that_is_not_passed_names_five_samples_the_worst_first(tmp_path: 
 def test_a_run_that_is_incomplete_has_an_error(run: Path, tmp_path: Path) -> None:
     result = ragassay.open_run(run)
     assert {*write_reports(result, tmp_path)} == {"html", "markdown", "csv", "junit"}
-    write_junit(replace(result, summary=replace(result.summary, incomplete=2)), tmp_path / "x.xml")
-    error = cases(tmp_path / "x.xml")["the run is complete"].find("error")
-    assert error is not None and error.get("message") == "2 scores are missing."
+    lacking = replace(result, summary=replace(result.summary, incomplete=2, suite="qa"))
+    for one, of in ((lacking, ".qa"), (replace(result, _consistency=lacking), "")):
+        write_junit(one, tmp_path / "x.xml")
+        case = cases(tmp_path / "x.xml")["the run is complete"]
+        assert [child.get("message") for child in case] == ["2 scores are missing."]
+        assert case.get("classname") == f"ragassay{of}"
 
 
 @pytest.fixture(scope="module")

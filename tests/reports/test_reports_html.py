@@ -146,7 +146,7 @@ def test_repeats_are_averaged_in_the_rows_and_all_shown_in_the_details(tmp_path:
 def test_a_page_says_first_how_many_answers_are_right_and_why_the_others_fail(tmp_path) -> None:
     records = [
         {"id": f"q{at}", "system": "rag", "query": "Where?", "answer": said,
-         "references": ["Here."], "metadata": {"place": said}}
+         "references": ["Here."], "metadata": {"place": [said, "town"]}}
         for at, said in enumerate(["Here.", "Here.", "Here.", "There."])
     ]  # fmt: skip
     (tmp_path / "places.jsonl").write_bytes(b"\n".join(map(orjson.dumps, records)))
@@ -154,7 +154,8 @@ def test_a_page_says_first_how_many_answers_are_right_and_why_the_others_fail(tm
     found = ragassay.evaluate(tmp_path / "places.jsonl", metrics, slice_by=["place"])
     page = Page(report(found, tmp_path, "Release <4>"))
     assert "Release <4> rag on places, " in page.words and "75 % of answers are right" in page.words
-    assert page.row("right answers")[1:] == ["100 % of 3[29 to 100 %]", "0 % of 1"]
+    shares = ["75 % of 4[19 to 99 %]", "100 % of 3[29 to 100 %]", "0 % of 1"]
+    assert page.row("right answers")[1:] == shares
     moved = Page(compared((ragassay.compare(found, found), found, found), tmp_path))
     assert moved.row("right answers (old)")[1:] == page.row("right answers")[1:]
     first = page.words.index("1 of 4 samples fail")
@@ -260,6 +261,7 @@ def test_long_texts_are_clipped_to_the_budget_and_say_so(tmp_path: Path, monkeyp
     whole = len(report(big, tmp_path))
     monkeypatch.setattr(query_browser, "TEXT_BUDGET", 400_000)
     text = report(big, tmp_path)
+    assert [*map(query_browser.share, (10**9,) * 3, (9, 50_000, 10**6))] == [100_000, 20_000, 1_200]
     assert whole > len(text)  # deflated, so many equal letters take hardly any space
     passage = Page(text).json("d0-0")[0]["passages"][0][3]
     assert re.search(r"x … \[[\d,]+ more characters in the run folder\]$", passage)

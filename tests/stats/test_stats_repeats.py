@@ -42,7 +42,8 @@ def test_a_spread_agrees_with_the_standard_library(values: list[float]) -> None:
 def test_a_spread_by_hand_and_no_coefficient_of_variation_at_mean_zero() -> None:
     two = (2, 3, 2, 2**0.5 / 3, 3, 1, 2, 1, 1.5)
     assert astuple(spread([2.0, 4.0])) == pytest.approx(two)
-    assert [spread(values).cv for values in ([0, 0], [-1, 1], [5, 5])] == [None, None, 0]
+    cvs = [spread(values).cv for values in ([0, 0], [-1, 1], [5, 5], [-2, -4])]
+    assert cvs == [None, None, 0, pytest.approx(2**0.5 / 3)]
 
 
 def test_rank_biased_overlap_by_hand() -> None:

@@ -124,7 +124,7 @@ def test_the_published_file_is_scored_end_to_end_offline(shared: Path, tmp_path:
 @pytest.fixture
 def single(tmp_path: Path) -> Iterator[Path]:
     data = [sample(), sample("q2", "Wool is light [2] and more [7].")]
-    result = evaluated(data, tmp_path / "run")
+    result = evaluated(data, tmp_path / "run", ks=[1, 2, 5])
     write_reports(result, formats=["trecrag", "ore"])
     yield tmp_path / "run"
 
@@ -141,10 +141,9 @@ def test_a_single_run_has_the_pages_columns_without_prefix(single: Path) -> None
     ]
     assert strict(one["retrieval_score_umbrela_scores"]) == {"[1]": 3, "[2]": 1}
     assert strict(one["retrieval_score_precision_metrics"]) == {
-        "precision@": {"1": 1.0, "3": 1 / 3, "5": 0.2},
-        "AP@": {"1": 1.0, "3": 1.0, "5": 1.0},
+        "precision@": {"1": 1.0, "2": 0.5, "5": 0.2}, "AP@": {"1": 1.0, "2": 1.0, "5": 1.0},
         "MRR": 1.0,
-    }
+    }  # fmt: skip
     assert float(one["retrieval_score_mean_umbrela_score"]) == 2.0
     nuggets = strict(one["generation_score_autonugget_scores"])
     assert list(nuggets) == [
@@ -172,7 +171,7 @@ def test_the_tools_file_is_always_prefixed_and_all_json(single: Path) -> None:
                 strict(row[f"run_1_{name}"])
     one, two = rows
     assert strict(one["run_1_retrieval_score_precision_metrics"]) == {
-        "precision@": {"1": 1.0}, "AP@": {"1": 1.0}, "MRR": 1.0,
+        "precision@": {"1": 1.0, "2": 0.5}, "AP@": {"1": 1.0, "2": 1.0}, "MRR": 1.0,
     }, "cut-offs beyond the list are left out"  # fmt: skip
     scores = strict(one["run_1_generation_score_autonugget_scores"])["nuggetizer_scores"]
     assert scores["Weighted"] == pytest.approx(1 / 2.5), "divided as if one nugget were okay"

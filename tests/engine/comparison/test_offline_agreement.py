@@ -150,12 +150,14 @@ def test_each_row_in_the_language_must_suffice_and_each_question_have_one(
     offline_agreement.agreements.cache_clear()
     assert not judge_agreement(mine).sufficient
     table[2:] = []
-    uses = {Use("answer_match", "answer_match"), Use("answer_match", "other")}
-    monkeypatch.setattr(offline_agreement, "uses_of", lambda metric, local: uses)
+    used = Use("answer_match", "answer_match")
     rows = lambda kind, metric: (row(),) if metric == "answer_match" else ()  # noqa: E731
     monkeypatch.setattr(offline_agreement, "rows_of", rows)
-    offline_agreement.agreements.cache_clear()
-    assert judge_agreement(mine).note.kind == "offline_unmeasured"
+    for other in (Use("answer_match", "other"), Use("other", "other")):
+        monkeypatch.setattr(offline_agreement, "uses_of", lambda *_, one=other: {used, one})
+        offline_agreement.agreements.cache_clear()
+        assert judge_agreement(mine).note.kind == "offline_unmeasured"
+        assert not offline_agreement.shown_offline(parse("answer_match"))
 
 
 @pytest.mark.parametrize(("judge", "kind"), [

@@ -9,6 +9,7 @@ import pytest
 import ragassay
 from ragassay.engine.comparison.gates import with_not_worse, worst_queries
 from ragassay.engine.diagnosis.moved_classes import RIGHT, Moved, with_change
+from ragassay.reports.views import diagnosis_view
 from ragassay.reports.views.comparison_view import comparison_report, verdicts
 from ragassay.reports.views.diagnosis_view import broken_line
 
@@ -89,13 +90,15 @@ def test_a_comparison_says_first_whether_more_answers_are_right(
     assert trusted.why is None or trusted.why.kind == "offline_trusted"
 
 
-def test_inventions_in_place_of_refusals_are_named_though_as_many_are_right() -> None:
+def test_inventions_in_place_of_refusals_are_named_though_as_many_are_right(monkeypatch) -> None:
     found, change = compared("r" * 40 + "w" * 20, "r" * 40 + "w" * 10 + "d" * 10)
     shown = [(one.name, one.new, one.old, one.only_hint) for one in change.classes]
     assert shown == [("invented", 20, 10, False), ("refused_answerable", 0, 10, True)]
     first, second, *_ = verdicts(found)
     assert first == "67 % of answers are right in both runs."
     assert second == "Wrong or invented: 20 samples, 10 in the old run."
+    monkeypatch.setattr(diagnosis_view, "_MOVES", 0)
+    assert "10  in other ways" in str(change)
 
 
 def test_a_refusal_of_a_run_without_references_is_no_unsupported_answer() -> None:
@@ -128,6 +131,8 @@ def test_a_refusal_of_a_run_without_references_is_no_unsupported_answer() -> Non
     assert (lost.verdict, lost.losses, lost.why) == ("worse", 10, None)
     assert (right.name, right.hint, right.losses) == (RIGHT["support"], "worse", 20)
     assert "18 of 20" in verdicts(with_change(ragassay.compare(some, new)))[1]
+    part = ragassay.evaluate(mostly[1:11], ["faithfulness", "answered"])  # of which as many do
+    assert len(verdicts(with_change(ragassay.compare(some, part)))) == 1
     assert verdicts(found)[0].startswith("Worse (only a hint): 0 % of samples have no known fault")
     assert [(one.new, one.old, one.only_hint) for one in change.classes] == [(20, 0, True)]
 

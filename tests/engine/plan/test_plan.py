@@ -290,6 +290,7 @@ def test_money_follows_the_users_price_and_is_unknown_without_one() -> None:
     samples = make(3)
     plans = [plan_calls(samples, {"g": Grades()}, Oracle(), price=p) for p in (None, Price(1, 0))]
     assert [plan.listed_prices for plan in plans] == [True, False]
+    assert ["list prices" in str(call_part(plan)) for plan in plans] == [True, False]
     listed, own = (plan.total for plan in plans)
     assert own.cost is not None
     assert own.cost.high == pytest.approx(own.input_tokens.high / 1e6)

@@ -73,13 +73,14 @@ def test_numbers_are_read_in_the_language_of_the_field() -> None:
 
 TEXTS = {
     "English": ("the depot stands in Leeds", "the depot is in Leeds"),
+    "French": ("le dépôt est à Leeds", "le dépôt se trouve à Leeds"),
     "Russian": ("депо находится в Лидсе", "депо стоит в Лидсе"),
     "Chinese": ("仓库位于利兹市中心", "仓库在利兹市中心"),
     "Japanese": ("倉庫はリーズにあります", "倉庫はリーズにある"),
     "Thai": ("คลังสินค้าอยู่ที่ลีดส์", "คลังสินค้าตั้งอยู่ลีดส์"),
 }
 BLIND = {
-    "English": set(),
+    **{key: set() for key in ("English", "French")},
     "Russian": {"rouge1.f"},
     **{key: {"rouge1.f", "BLEU", "f1", "coverem"} for key in ("Chinese", "Japanese", "Thai")},
 }
