@@ -40,3 +40,9 @@ def test_the_clustered_t_interval_is_the_textbooks() -> None:
     found = mean_interval(values, method="t", clusters=clusters)
     assert (found.low, found.high) == pytest.approx((mean - reach, mean + reach), rel=1e-12)
     assert (found.mean, found.n, found.n_clusters) == (mean, 6, 3)
+
+
+def test_only_scores_inside_of_their_range_have_bounds_by_it() -> None:
+    rows = ([0.5, 0.25, far] for far in (-0.1, 1.1, -1e-13, 1 + 1e-13))
+    methods = [mean_interval(row, span=(0.0, 1.0)).method for row in rows]
+    assert methods == ["skew-t", "skew-t", "effective-n", "effective-n"]
