@@ -16,13 +16,14 @@ from ragassay.base.note import Note
 from ragassay.base.printable import dollars, plural
 from ragassay.base.score import Reason, Score, Unscored
 from ragassay.engine.comparison.differences import compare_arrays
-from ragassay.engine.results.summary import Slice, Summary
+from ragassay.engine.results.summary import Slice, Spending, Summary
 from ragassay.reports.charts.boxes import boxplots, overview
 from ragassay.reports.drawn.html import cell_html
 from ragassay.reports.drawn.markdown import escape, markdown
 from ragassay.reports.html import pages
 from ragassay.reports.model import Report
 from ragassay.reports.text import wording
+from ragassay.reports.views import summary_view
 from ragassay.reports.views.comparison_view import comparison_report, reach_of, verdicts
 from ragassay.reports.views.diagnosis_view import verdict_of
 from ragassay.reports.views.evidence_view import AnswerPiece, answer_pieces, shared_prompt, spread
@@ -228,6 +229,27 @@ def test_numbers_are_spelled_one_way(value: float | None, said: str) -> None:
     assert wording.number(value) == said
     ps = {None: "–", 0.0: "<0.0001", 0.000049: "<0.0001", 0.00005: "0.0001", 1.0: "1.0000"}
     assert [*map(wording.p_value, ps)] == [*ps.values()]
+
+
+@pytest.mark.parametrize(("title", "system", "said"), [
+    ("places.v2.jsonl", "", "Evaluation of places.v2"), ("places.jsonl", "rag", "rag on places"),
+    ("rag", "rag", "rag"), ("v1.0", "", "v1.0"), ("", "rag", "Evaluation"),
+])  # fmt: skip
+def test_a_page_is_called_after_the_system_and_the_data(title: str, system: str, said) -> None:
+    found = ragassay.evaluate([{"id": "1", "answer": "a b"}], ["em", "answer_words"])
+    summary = replace(found.summary, title=title, system=system)
+    page = summary_view.written_report(replace(found, summary=summary))
+    assert page.title == said and page.verdict.startswith("answer_words is 2.0000")
+
+
+def test_costs_and_directions_are_said_as_far_as_they_are_known() -> None:
+    some = Spending("j", cost=0.5, unpriced=2, input_tokens=9)
+    assert all(one in wording.cost(some) for one in ("$0.50", "2 calls", "--price"))
+    none = wording.cost(replace(some, cost=0.0, input_tokens=0))
+    assert "2 calls" in none and "$" not in none and "--price" not in none
+    assert wording.cost(replace(some, unpriced=0)) == "$0.50"
+    ways = [wording.direction(way).split()[0] for way in (True, False, None)]
+    assert ways == ["higher", "lower", "neither"]
 
 
 def test_dollars_times_and_tokens_are_short_and_less_than_a_cent_is_not_nothing() -> None:
