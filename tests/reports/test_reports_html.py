@@ -132,7 +132,8 @@ def test_repeats_are_averaged_in_the_rows_and_all_shown_in_the_details(tmp_path:
     repeated = [replace(sample, repeat=n) for sample in one for n in range(2)]
     a = result(repeated, {"f1": [Score(at / 8) for at in range(8)]}, (kind,))
     b = result(one[1:], {"f1": [Score(0.5)] * 3}, (kind,))
-    page = Page(compared((comparison(b, b), a, b), tmp_path))
+    page = Page(compared((replace(comparison(b, b), only_a=1), a, b), tmp_path))
+    assert "1 query only in the new run" in page.words and "only in the old run" not in page.words
     rows = page.json("rows")
     assert rows["id"] == [sample.id for sample in one[1:]], "those that both runs hold"
     assert rows["values"] == [[5 / 16, 9 / 16, 13 / 16]]

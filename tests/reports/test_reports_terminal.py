@@ -16,7 +16,7 @@ from ragassay.base.note import Note
 from ragassay.base.printable import dollars, plural
 from ragassay.base.score import Reason, Score, Unscored
 from ragassay.engine.comparison.differences import compare_arrays
-from ragassay.engine.results.summary import Slice, Spending, Summary
+from ragassay.engine.results.summary import MetricSummary, Slice, Spending, Summary
 from ragassay.reports.charts.boxes import boxplots, overview
 from ragassay.reports.drawn.html import cell_html
 from ragassay.reports.drawn.markdown import escape, markdown
@@ -240,6 +240,21 @@ def test_a_page_is_called_after_the_system_and_the_data(title: str, system: str,
     summary = replace(found.summary, title=title, system=system)
     page = summary_view.written_report(replace(found, summary=summary))
     assert page.title == said and page.verdict.startswith("answer_words is 2.0000")
+
+
+def test_a_total_says_of_which_samples_it_is_or_why_there_is_none() -> None:
+    names = ("rl_f_idk", "rb_llm_idk", "rb_agg_idk")
+    one = MetricSummary("", "", "", 0.5, n_scored=1, n_total=2, unscored={"not_applicable": 1})
+    metrics = {name: replace(one, name=name, metric=name) for name in names}
+    metrics["rb_llm_idk"] = replace(one, name="rb_llm_idk", metric="rb_llm_idk", n_scored=2)
+    whole = Summary("t", "mtrag", "", 2, 2, "", metrics, totals={"ranking_score": 0.25})
+    (said,) = [line for line in summary_notes(whole) if line.startswith("ranking_score")]
+    assert "0.2500" in said and "samples: rl_f_idk 1/2, rb_agg_idk 1/2 scored" in said
+    metrics["rl_f_idk"] = replace(metrics["rl_f_idk"], unscored={"timeout": 1})
+    (said,) = [line for line in summary_notes(replace(whole, totals={})) if "ranking_s" in line]
+    assert "none (rl_f_idk: 1 timeout)" in said
+    del metrics["rl_f_idk"]  # the run was asked for fewer
+    assert "ranking_score" not in " ".join(summary_notes(replace(whole, totals={})))
 
 
 def test_costs_and_directions_are_said_as_far_as_they_are_known() -> None:
