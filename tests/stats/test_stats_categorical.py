@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import strategies as st
 
 from ragassay.stats.categorical import (
     agreement_interval,
@@ -53,9 +52,6 @@ def test_one_label_throughout_or_single_labels_have_no_value(statistic) -> None:
     assert statistic(np.zeros((0, 2), np.int64)) is None
     assert cohen_kappa(np.zeros((4, 2), np.int64)) is None
     assert cohen_kappa(np.zeros((0, 2), np.int64)) is None
-
-
-labels = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=30)
 
 
 def test_the_interval_holds_the_value_is_repeatable_and_narrows_with_data() -> None:

@@ -343,10 +343,9 @@ def test_a_gate_of_nothing_handed_in_is_no_success(pytester, session, body, ini,
     assert session("-k", "other").ret == 0
 
 
-@pytest.mark.parametrize(
-    ("gate", "ret", "said"),
-    [("em", 1, "em"), ("emm>=0.5", 4, "emm"), ("em>=7", 4, "em"), ("", 4, "there is no gate")],
-)
+@pytest.mark.parametrize(("gate", "ret", "said"), [
+    ("em", 1, "em"), ("emm>=0.5", 4, "emm"), ("em>=7", 4, "em"), ("", 4, "there is no gate"),
+])  # fmt: skip
 def test_an_impossible_gate_is_told(pytester: pytest.Pytester, session, gate, ret, said) -> None:
     answers(pytester, "red fox")
     done = session(*(["--ragassay-gate", gate] if gate else []))

@@ -229,24 +229,21 @@ def test_an_embedder_that_was_named_and_is_not_here_is_told_once_and_leaves_the_
     assert "Only samples that need no model" in said
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"embedder": "./nowhere"}, "no such folder"),
-        ({"embedder": "my/models/nowhere"}, "no such folder.*nowhere"),
-        ({"embedder": " "}, "unset variable"),
-        ({"embedder": "opnai:text-embedding-3-small"}, "No embedder is called"),
-        ({"embedder": "openai:text-embedding-3-small"}, "--embedder-key-file"),
-        ({"embedder": "openai", "embedder_key_file": "nowhere.key"}, "nowhere.key"),
-        ({"embedder": "openai"}, "embedder openai"),
-        ({"embedder": "anthropic:claude"}, "offers no embeddings"),
-        ({"embedder": "http://localhost:1/v1"}, "Which model"),
-        ({"embedder": "http://me:secret@localhost:1/v1#m"}, "not hold a user, password"),
-        ({"embedder_dimensions": 8}, "is for endpoints"),
-        ({"embedder": "org/model", "embedder_dimensions": 8}, "is for endpoints"),
-        ({"embedder": "http://localhost:1/v1#m", "budget": "much"}, "budget"),
-    ],
-)
+@pytest.mark.parametrize(("options", "said"), [
+    ({"embedder": "./nowhere"}, "no such folder"),
+    ({"embedder": "my/models/nowhere"}, "no such folder.*nowhere"),
+    ({"embedder": " "}, "unset variable"),
+    ({"embedder": "opnai:text-embedding-3-small"}, "No embedder is called"),
+    ({"embedder": "openai:text-embedding-3-small"}, "--embedder-key-file"),
+    ({"embedder": "openai", "embedder_key_file": "nowhere.key"}, "nowhere.key"),
+    ({"embedder": "openai"}, "embedder openai"),
+    ({"embedder": "anthropic:claude"}, "offers no embeddings"),
+    ({"embedder": "http://localhost:1/v1"}, "Which model"),
+    ({"embedder": "http://me:secret@localhost:1/v1#m"}, "not hold a user, password"),
+    ({"embedder_dimensions": 8}, "is for endpoints"),
+    ({"embedder": "org/model", "embedder_dimensions": 8}, "is for endpoints"),
+    ({"embedder": "http://localhost:1/v1#m", "budget": "much"}, "budget"),
+])  # fmt: skip
 def test_what_is_wrong_with_an_embedder_is_said_before_the_work_begins(options, said: str) -> None:
     with pytest.raises((UsageError, InputError), match=said) as caught:
         ragassay.evaluate(str(TOWN), BY_COSINE, environment={}, limit=1, **options)
@@ -289,18 +286,15 @@ def test_each_path_in_a_configuration_is_relative_to_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("metric", ["ChunkP(by=cosine)@2", "recall_at_k_similarity@2"])
-@pytest.mark.parametrize(
-    ("one", "reason", "said"),
-    [
-        (
-            sample(["a"], ["a"], more=(GoldPassage(document="d", start=0, end=9),)),
-            Reason.MISSING_INPUT, "1 of 2 gold passages has no text.*Span",
-        ),
-        (sample(["a"], [" "]), Reason.MISSING_INPUT, "1 of 1 gold"),
-        (sample([None], ["a"]), Reason.MISSING_INPUT, "1 of 1 passage has no text"),
-        (sample(["a"], []), Reason.NOT_APPLICABLE, "no relevant gold"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("one", "reason", "said"), [
+    (
+        sample(["a"], ["a"], more=(GoldPassage(document="d", start=0, end=9),)),
+        Reason.MISSING_INPUT, "1 of 2 gold passages has no text.*Span",
+    ),
+    (sample(["a"], [" "]), Reason.MISSING_INPUT, "1 of 1 gold"),
+    (sample([None], ["a"]), Reason.MISSING_INPUT, "1 of 1 passage has no text"),
+    (sample(["a"], []), Reason.NOT_APPLICABLE, "no relevant gold"),
+])  # fmt: skip
 def test_what_has_no_text_is_unscored_and_says_why(metric, one: Sample, reason, said: str) -> None:
     (found,) = scored(metric, one)
     assert isinstance(found, Unscored) and found.reason is reason

@@ -316,15 +316,12 @@ def test_time_follows_calls_concurrency_and_limits() -> None:
     assert times == ["6 s", "2 s – 8 s", "8 s"]
 
 
-@pytest.mark.parametrize(
-    ("names", "concurrency", "at_once"),
-    [
-        (["openai:gpt-4o"], 3, 3),
-        (["openai:gpt-4o", "openai:gpt-4o-mini"], 3, 3),  # one endpoint
-        (["openai:gpt-4o", "http://a:1/v1#m", "http://a:1/v1#n", "http://b:1/v1#m"], 3, 9),
-        (["openai:gpt-4o", "http://a:1/v1#m"], None, 2 * MOST),
-    ],
-)
+@pytest.mark.parametrize(("names", "concurrency", "at_once"), [
+    (["openai:gpt-4o"], 3, 3),
+    (["openai:gpt-4o", "openai:gpt-4o-mini"], 3, 3),  # one endpoint
+    (["openai:gpt-4o", "http://a:1/v1#m", "http://a:1/v1#n", "http://b:1/v1#m"], 3, 9),
+    (["openai:gpt-4o", "http://a:1/v1#m"], None, 2 * MOST),
+])  # fmt: skip
 def test_each_endpoint_takes_requests_of_its_own(names, concurrency, at_once: int) -> None:
     config = make_config(concurrency=concurrency, rpm=7, tpm=8)
     found = Throughput.of(Panel([Oracle(name=name) for name in names]), config, None)

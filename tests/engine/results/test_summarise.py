@@ -172,10 +172,9 @@ def test_a_zero_counts_as_a_hundred_thousandth_in_a_geometric_mean() -> None:
     assert found.interval == "effective-n" and 1e-5 <= found.low < found.high <= 1.0
 
 
-@pytest.mark.parametrize(
-    ("n", "n_values", "is_slice"),
-    [(10, 1, False), (10, 2, True), (10, 5, True), (10, 6, False), (63, 20, True), (63, 21, False)],
-)
+@pytest.mark.parametrize(("n", "n_values", "is_slice"), [
+    (10, 1, False), (10, 2, True), (10, 5, True), (10, 6, False), (63, 20, True), (63, 21, False),
+])  # fmt: skip
 def test_a_column_is_a_slice_where_its_values_are_at_most_twenty_and_half_as_many_as_its_samples(
     n: int, n_values: int, is_slice: bool
 ) -> None:

@@ -46,17 +46,14 @@ def complaint(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
     return said
 
 
-@pytest.mark.parametrize(
-    ("changed", "in_stats"),
-    [
-        ("created = 1e300", True),
-        ("facts = x'ff00'", False),
-        ("facts = 'text'", False),
-        ("facts = x'7b7d'", False),  # {}
-        ("payload = substr(payload, 1, length(payload) - 9)", False),
-        ("facts = CAST(replace(CAST(facts AS TEXT), '\"key\":', '\"Key\":') AS BLOB)", False),
-    ],
-)
+@pytest.mark.parametrize(("changed", "in_stats"), [
+    ("created = 1e300", True),
+    ("facts = x'ff00'", False),
+    ("facts = 'text'", False),
+    ("facts = x'7b7d'", False),  # {}
+    ("payload = substr(payload, 1, length(payload) - 9)", False),
+    ("facts = CAST(replace(CAST(facts AS TEXT), '\"key\":', '\"Key\":') AS BLOB)", False),
+])  # fmt: skip
 def test_a_damaged_ledger_is_one_sentence_for_every_command(
     tmp_path: Path, complaint: Callable[..., str], changed: str, in_stats: bool
 ) -> None:
@@ -79,25 +76,22 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return run_of(tmp_path_factory, "-s", "qa")
 
 
-@pytest.mark.parametrize(
-    ("file", "change"),
-    [
-        ("scores.jsonl", lambda record: []),
-        ("scores.jsonl", lambda record: {**record, "value": ["x"]}),
-        *(
-            ("scores.jsonl", lambda record, other=other: {**record, **other})
-            for other in ({"sample": "q1"}, {"system": "x"}, {"repeat": 1}, {"metric": "f1"})
-        ),
-        ("scores.jsonl", lambda record: {**record, "value": None, "reason": "x"}),
-        ("scores.jsonl", lambda record: {**record, "sample": None}),
-        ("scores.jsonl", lambda record: {**record, "evidence": [1]}),
-        ("scores.jsonl", lambda record: {**record, "parts": 3}),
-        ("summary.json", lambda body: {**body, "suite": {}}),
-        ("summary.json", lambda body: {**body, "n_samples": "many"}),
-        ("summary.json", lambda body: {**body, "metrics": {"f1": {"bounds": [0, 1]}}}),
-        ("summary.json", lambda body: {**body, "judging": []}), ("summary.json", lambda body: []),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("file", "change"), [
+    ("scores.jsonl", lambda record: []),
+    ("scores.jsonl", lambda record: {**record, "value": ["x"]}),
+    *(
+        ("scores.jsonl", lambda record, other=other: {**record, **other})
+        for other in ({"sample": "q1"}, {"system": "x"}, {"repeat": 1}, {"metric": "f1"})
+    ),
+    ("scores.jsonl", lambda record: {**record, "value": None, "reason": "x"}),
+    ("scores.jsonl", lambda record: {**record, "sample": None}),
+    ("scores.jsonl", lambda record: {**record, "evidence": [1]}),
+    ("scores.jsonl", lambda record: {**record, "parts": 3}),
+    ("summary.json", lambda body: {**body, "suite": {}}),
+    ("summary.json", lambda body: {**body, "n_samples": "many"}),
+    ("summary.json", lambda body: {**body, "metrics": {"f1": {"bounds": [0, 1]}}}),
+    ("summary.json", lambda body: {**body, "judging": []}), ("summary.json", lambda body: []),
+])  # fmt: skip
 def test_a_damaged_run_folder_is_one_sentence_for_every_command(
     finished, tmp_path, complaint, file, change
 ) -> None:

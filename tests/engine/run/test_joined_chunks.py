@@ -43,15 +43,12 @@ def test_a_separator_nobody_gave_is_refused_where_chunks_are_counted(
     assert [len(sample.passages or ()) for sample in whole.samples] == [1, 1]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "# Title\n### Part\nText.", "| a | b |\n|---|---|\n| 1 | 2 |", "if a === b || c { x << 2 }",
-        "| a | b | |----|----| | 1 | 2 | | ---- | ---- |",
-        "It fell. -- The Times. ** Note ** it rose. -- Ed.", "<<sep>> at the start only",
-        "A [doc] of <end",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("text", [
+    "# Title\n### Part\nText.", "| a | b |\n|---|---|\n| 1 | 2 |", "if a === b || c { x << 2 }",
+    "| a | b | |----|----| | 1 | 2 | | ---- | ---- |",
+    "It fell. -- The Times. ** Note ** it rose. -- Ed.", "<<sep>> at the start only",
+    "A [doc] of <end",
+])  # fmt: skip
 def test_what_hardly_joins_chunks_is_left_alone(text: str) -> None:
     record = {"query": "q", "context": text, "response": "r"}
     (sample,) = from_records([record], refuse_joined=True, notes=Notes())
