@@ -13,7 +13,6 @@ from ragassay.stats.percentiles import percentile_difference, percentile_interva
 
 NUMBERS = st.lists(st.floats(0, 1e6), min_size=1, max_size=120)
 PERCENTS = st.sampled_from((5, 50, 90, 95, 99))
-Z = {50: 0.0, 95: 1.6448536269514722, 99: 2.3263478740408408}
 
 
 @given(NUMBERS, PERCENTS)

@@ -15,7 +15,6 @@ from ragassay.stats.repeats import icc1, rank_biased_overlap, spread, variance_c
 # Squares of smaller numbers are nothing to the standard library.
 NUMBERS = st.floats(-1e6, 1e6).map(lambda value: value if abs(value) > 1e-100 else 0.0)
 VALUES = st.lists(NUMBERS, min_size=2, max_size=12)
-LISTS = st.lists(st.integers(0, 12), max_size=12, unique=True)
 
 SHROUT_FLEISS = [
     [9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7],

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -138,6 +140,24 @@ def test_a_query_that_a_run_lacks_has_its_cluster_in_the_other_or_is_one_by_itse
     assert codes("talk", "talk") == ([0, 0, 1, 1, 2, 2], "talk")
     assert codes("talk", "user") == codes("none", "user") == ([0, 1, 0, 1, 0, 1], "user")
     assert codes("none", "none") == ([], None)
+
+
+@pytest.mark.parametrize("option", [{"seed": 1}, {"n_resamples": 500}, {"level": 0.8}])
+def test_each_option_reaches_the_tests_the_bootstrap_and_the_gates(option: dict[str, Any]) -> None:
+    rng, runs = random.Random(0), []
+    for n_answers in (39, 40):
+        data = records([True] * 40)
+        for at, record in enumerate(data):
+            record["answer"] = "yes " + "no " * rng.randrange(4) if at < n_answers else None
+            record["metadata"] = {"asked": {"latency": rng.random()}}
+        runs.append(ragassay.evaluate(data, ["f1", "latency", "latency_p50"]))
+    plain, found = (ragassay.compare(*runs, fail_if_drop="f1>0.3", **of) for of in ({}, option))
+    for d, other in zip(plain.differences, found.differences, strict=True):
+        assert (d.low, d.high) != (other.low, other.high), d.name
+    (gate,), (other_gate,) = plain.gates, found.gates
+    assert (gate.low, gate.high) != (other_gate.low, other_gate.high)
+    ((name, value),) = option.items()
+    assert getattr(found, name) == value != getattr(plain, name)
 
 
 def test_repeats_are_averaged_before_the_test() -> None:
