@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ import pytest
 import yaml
 
 import ragassay
-from ragassay.base.errors import InputError, UsageError
+from ragassay.base.errors import InputError, RagassayWarning, UsageError
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome
 from ragassay.cli.command_line import call
@@ -257,8 +258,8 @@ def test_a_clustering_column_that_nobody_has_is_an_error() -> None:
     with pytest.raises(UsageError, match=r"column 'topik' of --cluster-by.*topic"):
         ragassay.evaluate(RECORDS, ["em"], cluster_by="topik")
     records = [RECORDS[0] | {"doc": "d"}, *RECORDS[1:]]
-    warnings = ragassay.evaluate(records, ["em"], cluster_by="doc").summary.warnings
-    assert any("3 of 4 samples have no doc" in warning for warning in warnings)
+    said = ragassay.evaluate(records, ["em"], cluster_by="doc").summary.warnings
+    assert any("3 of 4 samples have no doc" in warning for warning in said)
 
 
 def test_slices_come_from_metadata_and_carry_their_n() -> None:
@@ -332,7 +333,13 @@ def test_where_no_suite_is_named_the_data_have_theirs() -> None:
     every, named = (ragassay.evaluate(RECORDS, "qa", **of) for of in ({}, {"metrics": "all"}))
     assert every.summary.metrics == named.summary.metrics
     alone, both = (ragassay.evaluate(RECORDS, s).summary for s in ("rag", ["rag", "em"]))
-    named = ragassay.evaluate(RECORDS, "rag", metrics="em").summary
+    with warnings.catch_warnings(action="error"):
+        named = ragassay.evaluate(RECORDS, "rag", metrics="em", judge="offline").summary
+    with (
+        pytest.warns(RagassayWarning, match="er openai:e is"),
+        pytest.warns(match="ge openai:m is"),
+    ):
+        ragassay.evaluate(RECORDS, "em", judge="openai:m", embedder="openai:e")
     assert [*both] == [*alone, "em"] and both.notes == alone.notes
     assert ([*named], named.notes) == (["em"], ())  # what is missing for the suite is not said
 
