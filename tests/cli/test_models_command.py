@@ -76,9 +76,12 @@ def test_the_list_says_what_each_is_for_and_that_it_is_not_here(outside: dict[st
 def test_a_named_folder_is_shown_with_what_lies_in_it(tmp_path: Path, capsys) -> None:
     pytest.importorskip("torch", reason=NEEDS)
     folders = tiny_hhem.save_all(tmp_path)
+    whole = sum(path.stat().st_size for path in (tmp_path / "hhem").iterdir())
+    (tmp_path / "hhem" / ".cache").mkdir()  # of a download, for its own use
+    (tmp_path / "hhem" / ".cache" / "a.lock").write_text("x")
     (one,) = (found for found in survey(folders) if found.name == HHEM.name)
     assert one.given and not one.problem and one.folder == tmp_path / "hhem"
-    assert one.size == sum(path.stat().st_size for path in (tmp_path / "hhem").iterdir())
+    assert one.size == whole
     (tmp_path / "hhem" / "model.safetensors").unlink()
     assert call(["models", "--model", f"{HHEM.name}={tmp_path / 'hhem'}"]) == 0
     assert "holds no weights" in " ".join(capsys.readouterr().out.split())

@@ -134,6 +134,7 @@ def test_the_saved_mapping_is_what_run_reads(capsys: pytest.CaptureFixture[str])
         "data": "data/a.jsonl",
         "columns": {"query": "Frage", "answer": "bot_answer", "passages": "my_contexts"},
     }
+    assert "# Columns that are not a field: nr.\n" in Path("map.yaml").read_text()
     keys = [line.split(":")[0] for line in Path("map.yaml").read_text().splitlines()]
     assert [key for key in keys if key in ("data", "columns", "  query")] == [
         "data", "columns", "  query",

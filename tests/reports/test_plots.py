@@ -148,6 +148,17 @@ def test_systems_of_one_file_are_rows(tmp_path: Path) -> None:
     assert [values_of(one, "nuggets.vital").size for one in found.series] == [2, 1]
 
 
+def test_a_run_of_which_only_facts_are_told_is_none_and_all_judges_are_named(tmp_path) -> None:
+    vital = plot_files.COLUMN["vital"]
+    heads = ["query_id", f"run_1_{vital}", "run_1_judge", f"run_2_{vital}", "run_2_judge"]
+    rows = [("q1", "0.5", "b", "", "a"), ("q2", "1.0", "c", "0.0", "c")]
+    rows = [(*row, "hhem: needs_extra") for row in rows]
+    cells = [dict(zip([*heads, "run_3_unscored"], row, strict=True)) for row in rows]
+    path = plot_files.write(tmp_path / "x.csv", [*heads, "run_3_unscored"], cells)
+    metric = read(path).summary.metrics["nuggets.vital"]
+    assert (metric.judge, metric.n_scored, metric.n_total) == ("b, c", 3, 3)
+
+
 def test_many_points_are_thinned_evenly_and_told_and_the_rest_is_of_all(tmp_path: Path) -> None:
     queries = plot_files.many(1_500)
     shown = drawn(plot_files.ore(tmp_path / "a.csv", queries), metrics=["nuggets.all"])

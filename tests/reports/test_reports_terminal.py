@@ -14,14 +14,14 @@ from rich.cells import cell_len
 import ragassay
 from ragassay.base.note import Note
 from ragassay.base.printable import dollars, plural
-from ragassay.base.score import Reason, Score, Unscored
+from ragassay.base.score import AND, Reason, Score, Unscored
 from ragassay.engine.comparison.differences import compare_arrays
 from ragassay.engine.results.summary import MetricSummary, Slice, Spending, Summary
 from ragassay.reports.charts.boxes import boxplots, overview
 from ragassay.reports.drawn.html import cell_html
 from ragassay.reports.drawn.markdown import escape, markdown
 from ragassay.reports.html import pages
-from ragassay.reports.model import Report
+from ragassay.reports.model import Column, Report, lines, part, table
 from ragassay.reports.text import wording
 from ragassay.reports.views import summary_view
 from ragassay.reports.views.comparison_view import comparison_report, reach_of, verdicts
@@ -99,6 +99,10 @@ def test_reasons_and_labels_are_in_the_readers_words() -> None:
                    labels={"[]": 2, "[1]": 1})  # fmt: skip
     text = shown(summary_report(replace(found, metrics={kind.name: kind})), 140)
     assert "attribution: 2 of 3 answers use no passage." in text
+    data = [{"id": "1", "answer": "a"}, {"id": "2", "query": "q", "passages": ["p"]}]
+    text = shown(summary_report(ragassay.evaluate(data, ["answered", "umbrela"]).summary), 140)
+    for lacking in ("umbrela: 1 of 2 queries has no question", "answered: 1 of 2 queries has no a"):
+        assert lacking in text  # each part has a line
 
 
 def test_the_sentence_of_a_run_says_where_it_is_only_a_hint() -> None:
@@ -311,6 +315,18 @@ def test_the_metrics_that_rest_on_the_judge_are_named() -> None:
     old = replace(summary.metrics["answer_match"], judges=())
     older = replace(summary, metrics={**summary.metrics, "answer_match": old})
     assert note in summary_notes(older), "runs of older versions do not store who judged"
+    both = replace(old, judges={f"people{AND}llm": 1})  # a value that rests on several judges
+    asked = replace(summary, metrics={"m": both}, judging=Spending("llm", questions=1))
+    assert any(line.startswith("Judged by llm") for line in summary_notes(asked))
+
+
+def test_the_verdict_stands_below_tables_and_only_asides_with_a_table_are_open() -> None:
+    numbers, below = table([Column("", "name"), Column("n")], [["em", "7"]]), lines(["a note"])
+    told = shown(Report("", (lines(["careful"], "warning"), numbers, below), verdict="better"))
+    assert re.findall("careful|em|better|a note", told) == ["careful", "em", "better", "a note"]
+    asides = (part("One", numbers, aside=True), part("Two", below, aside=True))
+    text = cell_html(Report("", (part("Of both", *asides),)))
+    assert text.count("<details open>") == text.count("<details>") == 1
 
 
 def tables(text: str) -> list[list[str]]:
