@@ -149,8 +149,15 @@ def without(*components: str) -> Sample:
 def test_a_missing_component_costs_only_the_metrics_that_need_it(absent: str) -> None:
     judge = Told(**ALL, satisfaction=STARS)
     found = outcomes(without(absent), judge)
+    left_out = outcomes(without(absent), EVERYTHING, missing="unscored")
     for name, outcome in found.items():
         assert isinstance(outcome, Score)
+        other = left_out[name]
+        if absent not in NEEDS[name]:
+            assert isinstance(other, Score)
+        else:
+            assert isinstance(other, Unscored) and other.reason is Reason.MISSING_INPUT
+            assert f"The {absent} is missing" in other.detail
         if absent in NEEDS[name]:
             assert outcome.value == LOWEST[name] and outcome.assumed
             assert outcome.explanation.startswith(f"The {absent} is missing")
@@ -179,19 +186,6 @@ def test_a_component_without_text_is_missing_and_the_explanation_says_why(sample
     lowest = [one for one in outcomes(sample, EVERYTHING).values() if one.assumed]
     assert lowest
     assert all(f"The {says} is missing" in outcome.explanation for outcome in lowest)
-
-
-def test_missing_components_can_be_left_unscored_instead() -> None:
-    for absent in ("user input", "context", "response"):
-        found = outcomes(without(absent), EVERYTHING, missing="unscored")
-        for name, outcome in found.items():
-            if absent in NEEDS[name]:
-                assert isinstance(outcome, Unscored) and outcome.reason is Reason.MISSING_INPUT
-                assert f"The {absent} is missing" in outcome.detail
-            else:
-                assert isinstance(outcome, Score)
-    name = "ragreport_relevance(missing=unscored)"
-    assert str(naming.parse(name)) == name
 
 
 def test_a_mean_of_nothing_but_missing_parts_is_none() -> None:
