@@ -155,6 +155,8 @@ def test_pictures_show_themselves_and_are_saved(run, old: ragassay.Result, tmp_p
         assert chart.save(tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
         with pytest.raises(UsageError, match="cannot be written as"):
             chart.save(tmp_path / "a.gif")
+    with pytest.raises(UsageError, match="does not hold its runs"):
+        replace(run.compare(old), runs=None).plot()
     nothing = ragassay.evaluate([{"id": "1"}], "em")
     with pytest.raises(UsageError, match="no metric has a number"):
         nothing.plot()

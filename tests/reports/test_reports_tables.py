@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given, strategies as st
 
 import ragassay
+from ragassay.base.errors import UsageError
 from ragassay.base.sample import Answer, Passage, Statement
 from ragassay.base.score import Reason, Score, Unscored
 from ragassay.engine.results.score_rows import ROW_FIELDS, ScoreRow
+from ragassay.reports.run_reports import write_reports
 from ragassay.reports.tables import published_csv, tables
 from ragassay.reports.tables.ore_files import ALL_COLUMNS
 from ragassay.reports.tables.ore_values import RunColumns
@@ -172,6 +174,19 @@ def test_a_run_without_a_value_is_shown_and_is_in_no_statistic_of_consistency() 
         "mean": 0.75, "median": 0.75, "std": 0.25, "max_min": 0.5,
     }  # fmt: skip
     assert published_csv._cell([None, None]) is None
+
+
+@pytest.mark.parametrize(("name", "metric", "says"), [
+    ("ore", "answered", "2 systems"), ("ore", "em", "'trecrag'"), ("trecrag", "em", "'trecrag'"),
+    ("ragreport", "em", "'ragreport'"), ("consistency", "em", "--suite consistency"),
+    ("xslx", "em", "mean 'xlsx'"),
+])  # fmt: skip
+def test_a_report_that_a_run_does_not_give_is_refused(name, metric, says, tmp_path) -> None:
+    data = [{"id": "1", "query": "q", "answer": "a", "system": system} for system in "xy"]
+    with pytest.raises(UsageError, match=says):
+        write_reports(found := ragassay.evaluate(data, metric), tmp_path, [name])
+    with pytest.raises(UsageError, match="no folder yet"):
+        write_reports(found)
 
 
 def test_runs_are_numbered_by_query_and_system() -> None:

@@ -24,11 +24,13 @@ from ragassay import (
     UMBRELAMetric,
 )
 from ragassay.cli.command_line import call
+from ragassay.engine.run.rescoring import explain
 from ragassay.judges.question import Question
 from ragassay.metrics.answer.answer_match import Answered, NoAnswer
 from ragassay.reports.run_reports import write_reports
 from ragassay.reports.tables.ore_files import ALL_COLUMNS
 from ragassay.reports.tables.ore_values import COLUMNS
+from ragassay.reports.views.evidence_view import evidence_report
 from scripted_judge import Scripted
 
 ORE = "TRECEvaluator-eval_results.csv"
@@ -93,6 +95,8 @@ def test_every_metric_of_the_suite_has_a_value_under_its_published_name(tmp_path
     assert metrics["answered"].mean == 1.0
     assert metrics["no_answer"].labels == {"yes": 1}
     assert metrics["hhem"].unscored == {"needs_extra": 1}
+    said = str(evidence_report(explain(result, "q1")))
+    assert "nuggets: as above" in said and "pieces of the answer: as above" in said
     assert result.summary.incomplete == 0, "a model that is not on this machine is no accident"
 
 

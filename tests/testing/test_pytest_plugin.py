@@ -110,6 +110,8 @@ def test_a_value_just_below_the_condition_is_not_told_as_the_conditions_own() ->
 def test_an_offline_judgment_of_unknown_agreement_decides_nothing() -> None:
     with pytest.raises(AssertionError, match=r"cannot be decided.*trust-offline"):
         assert_score(DUNE, "ragreport_relevance>=1")
+    with pytest.raises(AssertionError, match=r"em>=1 cannot be decided: em is unscored \(not_appl"):
+        assert_score({**DUNE, "references": []}, "em>=1")
 
 
 @pytest.mark.parametrize(("conditions", "said"), [

@@ -82,7 +82,12 @@ def test_a_fault_that_counts_by_itself_costs_nothing_in_a_headline_that_is_good(
     found = diagnose(result)
     assert list(found.classes) == ["invented", None, "ignored"]
     assert {one.fault.name: one.cost for one in found.found}["invented"] == 0.0
-    assert list(diagnose(result, headline_only=True).classes) == [None, None, "ignored"]
+    alone = diagnose(result, headline_only=True)
+    assert list(alone.classes) == [None, None, "ignored"]
+    assert ["another fault" in told(diagnosis_report(one)) for one in (found, alone)] == [
+        True,
+        False,
+    ]
     tolerant = diagnose(result, thresholds=Thresholds(max_contradicted=0.5, min_supported=0.5))
     assert tolerant.classes[0] is None
 
@@ -329,13 +334,15 @@ def test_a_metric_that_is_unscored_in_all_samples_gets_another_one() -> None:
 @pytest.mark.parametrize(("options", "says"), [
     ({"headline": "contains"}, "no metric 'contains'"),
     ({"headline": "answer_words"}, "cannot be the headline"),
+    ({"headline": "size"}, "has no range: say with --below"),
     ({"below": 1.5}, r"--below is 1.5; contains_answer is from 0 to 1"),
     ({"below": 0}, r"--below is 0; contains_answer is from 0 to 1"),
     ({"thresholds": {"min_cited": 2}}, "--min-cited is 2"),
     ({"thresholds": {"low_rank": 0}}, "--low-rank is 0"),
 ])  # fmt: skip
 def test_a_wrong_option_is_told(options: dict[str, Any], says: str) -> None:
-    result = ragassay.evaluate(RUN, [*METRICS, "answer_words"])
+    size = ragassay.metric(name="size", high=None)(lambda answer: len(answer))
+    result = ragassay.evaluate(RUN, [*METRICS, "answer_words", size])
     with pytest.raises(UsageError, match=says):
         limits = options.pop("thresholds", {})
         diagnose(result, thresholds=Thresholds(**limits), **options)
@@ -360,6 +367,8 @@ def test_a_change_is_told_by_the_samples_that_moved() -> None:
     few = moved(*(ragassay.evaluate(each, ["token_f1.f", "faithfulness"]) for each in data))
     assert (set(few.old.sources) - set(few.new.sources), few.unlike) == ({"supported"}, ())
     assert ["interval" in str(one) for one in (change, few)] == [True, False]
+    with pytest.raises(UsageError, match="no query in common"):
+        moved(new, ragassay.evaluate([record("z", GOLD, query="Why?")], METRICS))
     strict = moved(new, old, headline="token_f1.f", below=0.9)
     assert [(one.headline, one.below) for one in (strict.new, strict.old)] == [
         ("token_f1.f", 0.9)
@@ -409,6 +418,8 @@ def test_a_sample_that_a_run_says_nothing_of_has_not_moved(tmp_path: Path, monke
     new = judged({name: at == 0 or at >= 10 or None for at, name in enumerate(names)}, "same")
     change = moved(new, old)
     assert (change.n, change.n_unknown) == (20, 9)
+    notes = [note for note in ragassay.compare(new, old).notes if note.kind == "incomplete_run"]
+    assert [(note.names[0][-5:], "9 scores" in str(note)) for note in notes] == [("(new)", True)]
     (only,) = change.classes
     assert (only.name, only.new, only.old, only.left) == ("unexplained", 0, 1, 1)
     assert sum(change.transitions.values()) == 11 and only.p_value == 1.0

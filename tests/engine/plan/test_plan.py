@@ -377,7 +377,7 @@ def test_a_metric_that_breaks_down_is_told_and_costs_the_plan_nothing_else() -> 
     plan = plan_calls(samples, metrics, oracle)
     assert plan.total.calls == Range(12, 12)
     ((detail, n),) = plan.failed.items()
-    assert n == 4 and "RuntimeError: no good" in detail
+    assert n == 4 and "RuntimeError: no good" in detail and detail in str(call_part(plan))
 
 
 def test_what_a_plan_did_not_walk_is_extrapolated() -> None:

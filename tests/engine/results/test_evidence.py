@@ -27,6 +27,7 @@ from ragassay.metrics.core import metric
 from ragassay.metrics.core.metric import Window, scored
 from ragassay.metrics.grounding.hallucination import Hhem
 from ragassay.models.weights.weight_files import Unavailable
+from ragassay.reports.views.evidence_view import evidence_report
 from scripted_judge import Scripted
 
 RATINGS = {"first": 2, "second": 7, "third": 8, "Qwen-4": 3}
@@ -114,7 +115,9 @@ def test_what_is_explained_and_computed_again_is_all_that_a_score_rests_on(tmp_p
 
 def test_a_text_that_the_offline_judge_does_not_read_is_named() -> None:
     data = {**DATA[0], "passages": ["x" * (LONGEST + 1), PASSAGE]}
-    (evidence,) = explain(ragassay.evaluate([data], "umbrela"), "q1").scores
+    found = explain(ragassay.evaluate([data], "umbrela"), "q1")
+    assert "read no more than" in str(evidence_report(found))
+    (evidence,) = found.scores
     assert f"|relevance_grade:v{RelevanceGrade.version}|judge=offline" in evidence.metric.signature
     assert [one.get("cut") for one in evidence.judge_answers] == [["passage"], None]
 

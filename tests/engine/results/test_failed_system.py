@@ -64,7 +64,9 @@ def test_it_is_neither_diagnosed_nor_compared(runs: Path, capsys, words: list[st
 
 
 def test_one_answer_is_enough() -> None:
-    result = ragassay.evaluate([*records(False)[1:], records(True)[0]], ["exact_match"])
+    data = [*records(False)[1:], records(True)[0]]
+    assert ragassay.plan(data, "error_rate").applicable == {"error_rate": 6}
+    result = ragassay.evaluate(data, ["exact_match"])
     assert not result.summary.all_failed
     assert any("5 of 6 samples have no answer" in one for one in result.summary.warnings)
 

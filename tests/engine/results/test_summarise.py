@@ -223,6 +223,9 @@ def test_a_summary_gives_a_metric_by_any_of_its_names() -> None:
     for holder, error in ((summary, UsageError), (result, KeyError)):
         with pytest.raises(error, match=r"'token_f2' is not in this run.* are: token_f1.f, em"):
             holder["token_f2"]
+    several = ragassay.evaluate([{"id": "1", "passage_ids": ["a"], "gold_ids": ["a"]}], "P@1,P@5")
+    with pytest.raises(KeyError, match="'P' means several metrics: P@1, P@5"):
+        several["P"]
     kept = replace(summary, notes=(Note("text", {"text": "one"}, severity="warning"),)).to_json()
     assert Summary.from_json(kept).warnings == ("one",)
     older = Summary.from_json(kept | {"warnings": ["one", "two"], "unknown": 1})

@@ -14,7 +14,8 @@ import pytest
 import yaml
 
 import ragassay
-from ragassay.base.errors import InputError, RagassayWarning, UsageError
+from ragassay import suites
+from ragassay.base.errors import InputError, RagassayError, RagassayWarning, UsageError
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome
 from ragassay.cli.command_line import call
@@ -330,7 +331,8 @@ def test_where_no_suite_is_named_the_data_have_theirs() -> None:
     for data_format, name in (SUITES | {"trec_run": "retrieval", "beir": "retrieval"}).items():
         assert default_suite(data_format, qrels=False).name == name
     assert default_suite("jsonl", qrels=True).name == "retrieval"
-    every, named = (ragassay.evaluate(RECORDS, "qa", **of) for of in ({}, {"metrics": "all"}))
+    given = (suites.get("qa"), {}), ("qa", {"metrics": "all"})
+    every, named = (ragassay.evaluate(RECORDS, suite, **of) for suite, of in given)
     assert every.summary.metrics == named.summary.metrics
     alone, both = (ragassay.evaluate(RECORDS, s).summary for s in ("rag", ["rag", "em"]))
     with warnings.catch_warnings(action="error"):
@@ -342,6 +344,24 @@ def test_where_no_suite_is_named_the_data_have_theirs() -> None:
         ragassay.evaluate(RECORDS, "em", judge="openai:m", embedder="openai:e")
     assert [*both] == [*alone, "em"] and both.notes == alone.notes
     assert ([*named], named.notes) == (["em"], ())  # what is missing for the suite is not said
+
+
+@pytest.mark.parametrize(("data", "suite", "says"), [
+    (None, "em", "data is None"), ([], "em", "holds no samples"), (RECORDS, [], "No suite and no"),
+    (RECORDS, "qaa", "neither a suite nor a metric. Did you mean 'qa'"),
+])  # fmt: skip
+def test_what_cannot_be_evaluated_is_refused(data, suite, says: str) -> None:
+    with pytest.raises(RagassayError, match=says):
+        ragassay.evaluate(data, suite)
+
+
+def test_warnings_of_others_are_issued_again_at_the_end() -> None:
+    def noisy(answer: str) -> float:
+        warnings.warn("somebody's own", UserWarning, stacklevel=1)
+        return 1.0
+
+    with pytest.warns(UserWarning, match="somebody's own"):
+        assert ragassay.evaluate(RECORDS, [noisy]).summary.warnings == ()
 
 
 def test_an_unknown_option_names_the_nearest() -> None:

@@ -150,6 +150,9 @@ def test_the_run_folder_holds_each_answer_once_and_scores_name_theirs(tmp_path: 
     judge_answers = {record["id"]: record for record in map(orjson.loads, lines)}
     assert len(lines) == len(judge_answers) == 300
     prepared_run.job_of(records(3), BOTH, False, judge=Rule(), save=tmp_path / "r").run(keep=False)
+    lost = prepared_run.job_of(records(3), BOTH, False, judge=Rule()).run(keep=False)
+    with pytest.raises(UsageError, match="kept its summary only"):
+        list(lost.samples)
     assert len((tmp_path / "r" / "judge_answers.jsonl").read_bytes().splitlines()) == 3
     for row in open_run(tmp_path / "run").scores:
         (one,) = row.evidence
@@ -163,6 +166,8 @@ def test_every_score_is_computed_again_from_the_evidence(tmp_path: Path, capsys)
     assert (again.n_scores, again.n_answers, again.different) == (600, 300, ())
     in_memory = ragassay.evaluate(records(8), BOTH, judge=Rule())
     assert rescoring.rescore(in_memory).different == ()
+    lacking = rescoring.rescore(replace(in_memory, judge_answers={})).different
+    assert len(lacking) == 16 and {again.reason for _, again in lacking} == {"missing_input"}
     assert result.summary.metrics["test_tried"].n_scored == 225
     assert call(["rescore", str(tmp_path / "run")]) == 0
     path = tmp_path / "run" / "judge_answers.jsonl"

@@ -85,9 +85,12 @@ def test_the_limits_are_those_of_the_metrics() -> None:
 
 
 def test_a_failure_stands_in_the_entry_and_costs_that_query_only() -> None:
-    bank = bank_of([sample("a", "v x", id="q2", query="broken"), *TWO], Scripted(judge))
-    failure = bank["q2"].failure
-    assert failure is not None and failure.reason is Reason.SERVER_ERROR
+    bare = [Sample(id="q3", query="why?", passages=(Passage(None, id="x"),))]
+    bare += [Sample(id="q4", passages=(Passage("v"),))]
+    bank = bank_of([sample("a", "v x", id="q2", query="broken"), *TWO, *bare], Scripted(judge))
+    failures = [bank[name].failure for name in ("q2", "q3", "q4")]
+    reasons = [failure and failure.reason for failure in failures]
+    assert reasons == [Reason.SERVER_ERROR, Reason.MISSING_INPUT, Reason.MISSING_INPUT]
     assert len(bank["q1"].nuggets) == 4
 
 
