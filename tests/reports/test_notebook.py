@@ -53,9 +53,8 @@ def test_a_result_shows_its_table(run: ragassay.Result) -> None:
 
 
 def test_a_table_fits_a_narrow_cell_in_rows_of_two_lines(chromium: Any) -> None:
-    shown = ragassay.evaluate(
-        TOWN / "hybrid.jsonl", ["contains_answer", "faithfulness", "idk_eval"]
-    )
+    metrics = ["contains_answer", "faithfulness", "idk_eval"]
+    shown = ragassay.evaluate(TOWN / "hybrid.jsonl", metrics)
     page = chromium.new_page(viewport={"width": 580, "height": 800})
     page.set_content(f"<!doctype html><body style='margin:0'>{shown._repr_html_()}")
     width, room = page.evaluate(

@@ -407,9 +407,7 @@ def test_metrics_of_one_scale_stand_together_above_an_axis(many: Any) -> None:
     assert drawn_order[at : at + len(closed)] == closed
 
 
-VALUES = st.lists(
-    st.floats(min_value=-1e6, max_value=1e6, allow_nan=False), min_size=1, max_size=60
-)
+VALUES = st.lists(st.floats(-1e6, 1e6, allow_nan=False), min_size=1, max_size=60)
 
 
 @given(VALUES)

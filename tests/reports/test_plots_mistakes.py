@@ -184,9 +184,8 @@ def test_a_run_folder_is_like_its_own_file_and_unlike_the_tools(tmp_path: Path, 
     assert call(["report", str(folder), "--format", "ore", "-o", str(tmp_path / "ore")]) == 0
     capsys.readouterr()
     (tool,) = (tmp_path / "ore").glob("TREC*.csv")
-    own, theirs = (
-        sources.opened([folder, path], "trec").series for path in (folder / "trecrag.csv", tool)
-    )
+    pairs = ([folder, path] for path in (folder / "trecrag.csv", tool))
+    own, theirs = (sources.opened(pair, "trec").series for pair in pairs)
     metrics = list(own[1].summary.metrics)
     assert differences_in_computation(own, metrics) == []
     (sentence,) = differences_in_computation(theirs, ["umbrela", "hhem", "answered", "citation.f1"])

@@ -83,9 +83,8 @@ def test_the_browsers_rows_are_the_scores_exactly(tmp_path: Path) -> None:
     assert rows["id"] == [identity[0] for identity in found.columns.identities]
     for at, metric in enumerate(rows["metrics"]):
         values, scored = found.columns.values(metric["name"]), found.columns.scored(metric["name"])
-        assert rows["values"][at] == [
-            float(value) if ok else None for value, ok in zip(values, scored, strict=True)
-        ]
+        pairs = zip(values, scored, strict=True)
+        assert rows["values"][at] == [float(value) if ok else None for value, ok in pairs]
     unscored = rows["reasons"][[m["name"] for m in rows["metrics"]].index("f1")]
     assert set(unscored.values()) == {"not_applicable"}
     detail = page.json(f"d0-{100 // query_browser.CHUNK}")[100 % query_browser.CHUNK]

@@ -13,9 +13,7 @@ def step_down(sums: np.ndarray, observed: np.ndarray) -> list[float]:
     adjusted, running = [0.0] * len(observed), 0.0
     for at, row in enumerate(order):
         left = order[at:]
-        share = np.mean(
-            [max(pattern[r] for r in left) >= observed[row] - 1e-12 for pattern in sums]
-        )
+        share = np.mean([max(each[r] for r in left) >= observed[row] - 1e-12 for each in sums])
         running = max(running, float(share))
         adjusted[row] = running
     return adjusted

@@ -40,9 +40,8 @@ def test_the_float_p_is_the_rational_p(pairs: list[tuple[Fraction, Fraction]]) -
 @settings(max_examples=40)
 @given(PAIRS, st.data())
 def test_the_clustered_p_is_the_rational_p(pairs, data) -> None:
-    clusters = data.draw(
-        st.lists(st.sampled_from("abcd"), min_size=len(pairs), max_size=len(pairs))
-    )
+    n = len(pairs)
+    clusters = data.draw(st.lists(st.sampled_from("abcd"), min_size=n, max_size=n))
     sums: dict[str, Fraction] = {}
     for (x, y), cluster in zip(pairs, clusters, strict=True):
         sums[cluster] = sums.get(cluster, Fraction(0)) + x - y
@@ -83,9 +82,7 @@ def test_many_queries_stay_in_bounded_memory() -> None:
     assert peak < 64 * 2**20  # all signs at once would take 240 MB
 
 
-def brute_interval(
-    differences: list[float], sizes: list[float], tail: float
-) -> tuple[float, float]:
+def brute_interval(differences: list, sizes: list, tail: float) -> tuple[float, float]:
     """All values that the enumerated test does not reject, by trying them."""
     tried = np.linspace(-3, 3, 6001)
     signs = np.array(list(product((1, -1), repeat=len(sizes))))

@@ -12,9 +12,7 @@ from ragassay.stats.welch import compare_samples
 scores = st.lists(st.integers(-50, 50).map(lambda one: one / 10), min_size=2, max_size=30)
 
 
-def welch(
-    a: object, b: object, of_a: object = None, of_b: object = None, level: float = 0.95
-) -> PairedResult:
+def welch(a, b, of_a: object = None, of_b: object = None, level: float = 0.95) -> PairedResult:
     return compare_samples([(a, of_a)], [(b, of_b)], level=level)[0]  # type: ignore[list-item]
 
 
@@ -34,9 +32,8 @@ def test_it_is_scipys_test_of_unequal_variances(a, b: list[float], tail: float) 
 def test_values_of_one_cluster_count_as_one() -> None:
     a, b = [0.2, 0.9, 0.4, 0.7], [0.1, 0.5, 0.3]
     alone = welch(a, b)
-    doubled = welch(
-        np.repeat(a, 5), np.repeat(b, 5), np.repeat([*"abcd"], 5), np.repeat([*"xyz"], 5)
-    )
+    of = np.repeat([*"abcd"], 5), np.repeat([*"xyz"], 5)
+    doubled = welch(np.repeat(a, 5), np.repeat(b, 5), *of)
     assert doubled.p_value == pytest.approx(alone.p_value)
     assert (doubled.low, doubled.high) == pytest.approx((alone.low, alone.high))
 

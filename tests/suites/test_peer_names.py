@@ -31,9 +31,8 @@ def test_every_name_is_ours_or_is_explained(peer: PeerMetric) -> None:
         first = suites.peer_of(name, {})  # of several tools the first of the file
         if peer.ours:
             assert first is not None and naming.find(first.ours, suites.general_aliases())
-            assert suites.metrics_by_name(name, ks=[3]) == suites.metrics_by_name(
-                first.ours, ks=[3]
-            )
+            ours = suites.metrics_by_name(first.ours, ks=[3])
+            assert suites.metrics_by_name(name, ks=[3]) == ours
         elif first is None:
             with pytest.raises(UsageError) as caught:
                 suites.metrics_by_name(name)

@@ -48,9 +48,7 @@ def test_with_gold_the_ranking_is_measured_by_it() -> None:
 def test_without_gold_a_judge_grades_passages_and_supports_the_reference() -> None:
     record = {key: GOLD[key] for key in ("id", "query", "answer", "references", "passages")}
     names = ["context_precision", "context_recall", "faithfulness"]
-    result = ragassay.evaluate(
-        [record], names, judge=Scripted(lambda question: REPLIES[question.kind])
-    )
+    result = ragassay.evaluate([record], names, judge=Scripted(lambda asked: REPLIES[asked.kind]))
     assert means(result) == {
         "context_precision": 1.0,  # both passages have grade 2
         "context_recall": 0.5,  # of two claims of the reference the passages support the first

@@ -126,9 +126,7 @@ def test_the_specs_worked_example_comes_out_as_published(recorded: Replay) -> No
 
 
 @given(relevance=st.integers(1, 5), usefulness=st.integers(1, 5))
-def test_the_note_stands_only_where_relevance_is_high_and_usefulness_low(
-    relevance: int, usefulness: int
-) -> None:
+def test_the_note_stands_only_where_relevance_is_high_and_usefulness_low(relevance, usefulness):
     judge = Told(report_on_context=context_report(relevance, usefulness, 10, [1]))
     metric = naming.parse("ragreport_usefulness")
     with Asker(judge) as asker, pytest.MonkeyPatch.context() as patch:
@@ -227,9 +225,8 @@ def table(result: Result, path: Path) -> list[dict[str, str]]:
 
 def test_the_table_has_value_and_explanation_of_each_metric(tmp_path: Path) -> None:
     judge = Told(report_on_context=ALL["report_on_context"], contradiction=STARS)
-    silent = dataclasses.replace(
-        without("response"), id="silent", passages=(Passage("=HYPERLINK(1)"), Passage("two"))
-    )
+    two = (Passage("=HYPERLINK(1)"), Passage("two"))
+    silent = dataclasses.replace(without("response"), id="silent", passages=two)
     result = ragassay.evaluate([SAMPLE, silent], "ragreport", judge=judge)
     first, second = table(result, tmp_path / "ragreport.csv")
     assert [first["id"], first["user_input"], first["response"]] == ["ects", QUERY, RESPONSE]

@@ -62,9 +62,7 @@ def judge(question: Question[Any]) -> Any:
 PASSAGES = (Passage("Iron is heavy 3", id="[1]"), Passage("Wool is light 1", id="[2]"))
 
 
-def sample(
-    name: str = "q1", answer: str = "Iron is heavy [1]. Clouds too [2].", **more: Any
-) -> Sample:
+def sample(name: str = "q1", answer: str = "Iron is heavy [1]. Clouds too [2].", **more) -> Sample:
     base = {"id": name, "query": "What is heavy?", "passages": PASSAGES, "answer": Answer(answer)}
     return Sample(**(base | more))
 
@@ -195,9 +193,8 @@ def test_several_runs_are_prefixed_and_one_that_failed_is_empty_or_dropped(tmp_p
         rows = {row["query_id"]: row for row in table(tmp_path / name)}
         assert list(rows) == ["q1", "q2"]
         assert rows["q1"]["run_2_retrieval_score_mean_umbrela_score"] == "2.0"
-        said = [
-            rows["q2"].get(f"run_{at}_retrieval_score_mean_umbrela_score") for at in (1, 2, 3, 4)
-        ]
+        mean = "retrieval_score_mean_umbrela_score"
+        said = [rows["q2"].get(f"run_{at}_{mean}") for at in (1, 2, 3, 4)]
         if name == ORE:
             assert said == ["2.0", "2.0", None, None], "the tool's loader drops what failed"
         else:

@@ -82,9 +82,7 @@ def test_a_gate_may_use_any_name_of_its_metric() -> None:
     assert [gate.metric for gate in found] == ["RB_agg", "RR", "x", "context_recall"]
 
 
-def scores(
-    values: list[float], owed: int = 0, why: Reason = Reason.FAILED
-) -> tuple[Summary, ScoreColumns]:
+def scores(values: list[float], owed: int = 0, why=Reason.FAILED) -> tuple[Summary, ScoreColumns]:
     """The summary and the columns of one metric from 0 to 1, ``owed`` scores of it missing."""
     columns = ScoreColumns(["f1"])
     outcomes = [Score(value) for value in values]
@@ -98,9 +96,7 @@ def scores(
     return Summary("t", "qa", "", n, n, "all", metrics, incomplete=owed), columns
 
 
-def decided(
-    text: str, values: list[float], owed: int = 0, why: Reason = Reason.FAILED, **options: Any
-) -> GateResult:
+def decided(text: str, values, owed: int = 0, why=Reason.FAILED, **options: Any) -> GateResult:
     summary, columns = scores(values, owed, why)
     return gates.decide(gates.parse(text), replace(summary.metrics["f1"], **options), columns)
 

@@ -49,9 +49,8 @@ def test_a_slice_that_fell_while_its_metric_rose_is_in_the_sentence() -> None:
     assert [(g.passed, "kind=b" in g.why) for g in with_not_worse(found).gates] == [(True, True)]
     five = ragassay.compare(run("1" * 30 + " 00000", "new"), run("0" * 30 + " 11111", "old"))
     assert [note.counts["n"] for note in fallen(five)] == [5]
-    right, *others = (
-        run(each, name, ["contains_answer"]) for each, name in ((UP, "n"), (DOWN, "o"))
-    )
+    sides = ((UP, "n"), (DOWN, "o"))
+    right, *others = (run(each, name, ["contains_answer"]) for each, name in sides)
     (note,) = fallen(with_change(ragassay.compare(right, *others)))
     assert note.names == ("share of right answers",) and note.counts["value"] == "b"
 

@@ -24,9 +24,8 @@ def records(n_good: int, n_bad: int, **bad: Any) -> Records:
     """Answers that their passage bears out, and others that are invented."""
     good = {"query": "Who wrote Emma?", "passages": [PASSAGE], "answer": PASSAGE["text"]}
     other = {"query": "How tall is it?", "passages": [], "answer": INVENTED} | bad
-    return [{"id": f"g{n}"} | good for n in range(n_good)] + [
-        {"id": f"b{n}"} | other for n in range(n_bad)
-    ]
+    rows = [{"id": f"g{n}"} | good for n in range(n_good)]
+    return rows + [{"id": f"b{n}"} | other for n in range(n_bad)]
 
 
 def gate(data: Records, condition: str = "faithfulness>=0.9", **options: Any) -> GateResult:
@@ -64,9 +63,8 @@ def test_only_an_unanswerable_or_conversational_query_needs_nothing(label, bad) 
 
 
 def test_passages_that_were_not_recorded_are_missing_input_for_every_metric() -> None:
-    result = ragassay.evaluate(
-        records(2, 1, passages=None), ["faithfulness", "citation.f1", "umbrela"]
-    )
+    metrics = ["faithfulness", "citation.f1", "umbrela"]
+    result = ragassay.evaluate(records(2, 1, passages=None), metrics)
     for metric in ("faithfulness", "citation.f1", "umbrela"):
         assert result.columns.tally(metric).reasons == {"missing_input": 1}
     assert "(1 missing input)" in gate(records(3, 1, passages=None)).sentence

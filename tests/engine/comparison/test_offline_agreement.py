@@ -223,9 +223,7 @@ def folders(tmp_path: Path) -> list[str]:
     return paths
 
 
-def test_a_gate_on_an_offline_judgment_is_undecided_unless_trusted(
-    folders: list[str], tmp_path: Path, capsys
-) -> None:
+def test_a_gate_on_an_offline_judgment_is_undecided_unless_trusted(folders, tmp_path, capsys):
     data = str(tmp_path / "good.jsonl")
     gate = ["run", data, "-m", "answer_match", "--fail-under", "answer_match>=0.5"]
     assert call(gate) == 3

@@ -127,9 +127,7 @@ def test_the_values_are_those_of_the_vectors_worked_out_by_hand(server: LLMServe
     assert [ours for ours, _ in values] == pytest.approx([theirs for _, theirs in values])
 
 
-def test_an_endpoint_that_fails_leaves_the_rest_scored_and_the_run_incomplete(
-    server: LLMServer, capsys: pytest.CaptureFixture
-) -> None:
+def test_an_endpoint_that_fails_leaves_the_rest_scored_and_the_run_incomplete(server, capsys):
     server.settings.faults = lambda request: "auth_echo"
     os.environ |= {"RAGASSAY_API_KEY": KEY, "RAGASSAY_BASE_URL": server.url}
     try:
@@ -176,9 +174,8 @@ def test_each_option_of_a_run_reaches_the_embedders_endpoint(server, monkeypatch
     assert max(map(len, inputs)) == 3
     assert all(text.startswith("query: ") for several in inputs for text in several)
     before = server.stats()["requests"]
-    over = ragassay.evaluate(
-        str(TOWN), "answer_similarity", **to, batch_size=1, concurrency=1, budget="1 calls"
-    )
+    to |= {"batch_size": 1, "concurrency": 1, "budget": "1 calls"}
+    over = ragassay.evaluate(str(TOWN), "answer_similarity", **to)
     assert server.stats()["requests"] == before + 1
     assert over.summary.metrics["answer_similarity"].unscored["budget"] == over.summary.incomplete
     asked = server.stats()["texts"]
@@ -324,9 +321,8 @@ def test_a_blank_answer_is_like_nothing_and_blank_references_say_nothing() -> No
     assert isinstance(lost, Unscored) and lost.reason is Reason.UNDEFINED
     (none,) = scored("answer_similarity", Sample(id="q", answer=Answer("a")))
     assert isinstance(none, Unscored) and none.reason is Reason.NOT_APPLICABLE
-    (failed,) = scored(
-        "answer_similarity", answered("a", "b"), embedder=Fixed({"b": Reason.RATE_LIMITED})
-    )
+    limited = Fixed({"b": Reason.RATE_LIMITED})
+    (failed,) = scored("answer_similarity", answered("a", "b"), embedder=limited)
     assert isinstance(failed, Unscored) and failed.reason is Reason.RATE_LIMITED
 
 

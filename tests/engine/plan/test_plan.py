@@ -109,9 +109,8 @@ class Breaking(_Ours):
         raise RuntimeError("no good")
 
 
-ALL: dict[str, Metric] = {
-    str(one): one for one in (Grades(), Supported(), Contrary(), Grades(shots="few"))
-}
+EVERY = Grades(), Supported(), Contrary(), Grades(shots="few")
+ALL: dict[str, Metric] = {str(one): one for one in EVERY}
 
 
 def _texts(sample: Sample) -> tuple[str, ...]:
@@ -306,9 +305,8 @@ def test_time_follows_calls_concurrency_and_limits() -> None:
     assert Throughput(2.0, False, 8).span(calls, tokens) == Range(0, 6.0)
     assert Throughput(2.0, False, 8, rpm=17).span(calls, tokens) == Range(0, 60.0)
     assert Throughput(2.0, False, 8, tpm=1000).span(calls, tokens) == Range(0, 180.0)
-    plan = plan_calls(
-        make(10), {"grades": Grades()}, Oracle(), throughput=Throughput(concurrency=10)
-    )
+    at_once = Throughput(concurrency=10)
+    plan = plan_calls(make(10), {"grades": Grades()}, Oracle(), throughput=at_once)
     assert plan.seconds == Range(6.0, 6.0)
     both = {"grades": Grades(), "b": Contrary()}
     plan = plan_calls(make(10), both, Oracle(), throughput=Throughput(concurrency=10))

@@ -130,9 +130,7 @@ class Polite(AttemptMetric):
     explanation = "it says please"
 
 
-def test_a_metric_that_is_not_known_here_is_explained_all_the_same(
-    tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_metric_that_is_not_known_here_is_explained_all_the_same(tmp_path, capsys, monkeypatch):
     grade = dict.fromkeys(("match", "trust", "grade"), 1)
     judge = Scripted({"answer_attempted": {"answered": "yes"}, "relevance_grade": grade})
     metric.register(Polite)
@@ -149,9 +147,7 @@ def test_a_metric_that_is_not_known_here_is_explained_all_the_same(
     assert "'test_polite' is not known here" in said and "import the module" in said
 
 
-def test_a_score_of_a_model_that_is_not_here_is_left_as_it_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
-) -> None:
+def test_a_score_of_a_model_that_is_not_here_is_left_as_it_is(tmp_path, monkeypatch, capsys):
     def measured(self: Hhem, window: Window, rows: Sequence[int]) -> Sequence[Outcome]:
         return [scored(0.5) for _ in rows]
 

@@ -42,9 +42,7 @@ def columns(queries: Sequence[str], values: Sequence[float] = ()) -> ScoreColumn
 
 
 def metric(aggregate: str = "mean") -> MetricSummary:
-    return MetricSummary(
-        "f1", "", "answer", None, None, None, 0.95, "", 0, 0, aggregate=aggregate, metric="f1"
-    )
+    return MetricSummary("f1", "", "answer", aggregate=aggregate, metric="f1")
 
 
 GAVE = Score(0.5, given=True, by=("a",))
@@ -112,9 +110,7 @@ def test_a_row_of_a_score_reads_back_as_what_was_found(found: Outcome) -> None:
 
 
 @given(st.lists(st.integers(0, 7), min_size=1, max_size=9), st.data())
-def test_columns_of_some_samples_under_other_names_hold_what_these_samples_have(
-    kinds: list[int], draw: st.DataObject
-) -> None:
+def test_columns_of_some_samples_under_other_names_hold_what_these_samples_have(kinds, draw):
     def made(rows: Sequence[int], names: Sequence[str]) -> list[object]:
         found = ScoreColumns(names)
         found.clusters, found.slices = [f"c{at}" for at in rows], {"x": [(f"{at}",) for at in rows]}
@@ -279,9 +275,7 @@ SUITE = Suite(
 
 
 def missing(name: str, mean: float | None, unscored: Mapping[str, int]) -> MetricSummary:
-    return MetricSummary(
-        name, "", "answer", mean, None, None, 0.95, "", 3, 4, metric=name, unscored=unscored
-    )
+    return MetricSummary(name, "", "", mean, n_scored=3, n_total=4, metric=name, unscored=unscored)
 
 
 @pytest.mark.parametrize("reason", list(Reason))

@@ -89,9 +89,8 @@ def test_memory_and_folder_say_the_same(data: Path, tmp_path: Path) -> None:
     assert here.summary.metrics == again.summary.metrics
     assert here.summary.variances == again.summary.variances != {}
     assert list(here.samples) == list(again.samples)
-    assert [r.to_record() for r in here.scores] == [
-        {**r.to_record(), "parts": dict(r.parts)} for r in again.scores
-    ]
+    kept_rows = [{**row.to_record(), "parts": dict(row.parts)} for row in again.scores]
+    assert [row.to_record() for row in here.scores] == kept_rows
     assert again.name == "run/consistency"
     saved = ragassay.evaluate(data, ["qa", "consistency"]).save(tmp_path / "saved")
     assert inner(ragassay.open_run(saved)).summary.metrics == again.summary.metrics
@@ -165,9 +164,8 @@ def test_systems_are_looked_at_apart(tmp_path: Path) -> None:
     write_consistency(result, tmp_path / "consistency.csv")
     rows = list(csv.DictReader((tmp_path / "consistency.csv").open()))
     assert list(rows[0])[:3] == ["system", "query_id", "query"]
-    assert {(row["system"], row["query_id"]) for row in rows} == {
-        (s, f"q{n}") for s in "st" for n in range(6)
-    }
+    every = {(system, f"q{n}") for system in "st" for n in range(6)}
+    assert {(row["system"], row["query_id"]) for row in rows} == every
     assert call(["compare", str(tmp_path / "run" / "consistency")]) == 0
 
 
@@ -334,9 +332,8 @@ def test_percentiles_have_no_consistency_of_their_own() -> None:
 
 def test_where_each_run_failed_the_reason_is_the_system() -> None:
     """Not the model that one of the metrics needs and that is not on this machine."""
-    records = [
-        {"id": "a", "query": "Who?", "repeat": at, "failure": "timeout: slow"} for at in range(2)
-    ]
+    lost = {"id": "a", "query": "Who?", "failure": "timeout: slow"}
+    records = [lost | {"repeat": at} for at in range(2)]
     result = ragassay.evaluate(records, ["consistency"])
     assert result.consistency is not None
     (told,) = result.consistency.summary.warnings

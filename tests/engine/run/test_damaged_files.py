@@ -130,9 +130,7 @@ def _first(change: Callable[[Any], Any]) -> Callable[[bytes], bytes]:
     _first(lambda record: {**record, "messages": ["x"]}),
     _first(lambda record: {**record, "votes": [3]}),
 ])  # fmt: skip
-def test_damaged_answers_are_one_sentence_for_every_command(
-    judged, tmp_path, complaint, change
-) -> None:
+def test_damaged_answers_are_one_sentence_for_every_command(judged, tmp_path, complaint, change):
     folder = tmp_path / "run"
     shutil.copytree(judged, folder)
     file = folder / "judge_answers.jsonl"

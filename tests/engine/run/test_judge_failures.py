@@ -29,9 +29,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return found
 
 
-def outputs(
-    data: Path, url: str, capsys: pytest.CaptureFixture[str], timeout: str = "5"
-) -> tuple[str, dict]:
+def outputs(data: Path, url: str, capsys, timeout: str = "5") -> tuple[str, dict]:
     """Terminal, HTML and Markdown as one text of one line, and the summary, of a run in which one
     metric needs the judge and one does not."""
     words = ["run", str(data), "--metrics", "em,answered", "--judge", f"{url}#m2", "-o", "out"]

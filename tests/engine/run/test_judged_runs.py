@@ -233,9 +233,8 @@ def test_offline_answers_that_are_replayed_stay_labelled_offline(tmp_path: Path)
     ragassay.evaluate(records(4), ["test_tried"], judge=OfflineJudge(), save=tmp_path / "run")
     words = f"replay:{tmp_path / 'run' / 'judge_answers.jsonl'}"
     save = tmp_path / "again"
-    again = ragassay.evaluate(
-        records(4), ["test_tried"], judge=words, save=save, ledger=str(tmp_path / "ledger.sqlite")
-    )
+    keep = {"save": save, "ledger": str(tmp_path / "ledger.sqlite")}
+    again = ragassay.evaluate(records(4), ["test_tried"], judge=words, **keep)
     label = "replay:judge_answers.jsonl of offline-lexical/9"
     metric = again.summary.metrics["test_tried"]
     assert metric.judge == label and f"judge={label}#" in metric.signature

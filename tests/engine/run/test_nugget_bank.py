@@ -72,9 +72,8 @@ def test_a_bank_pools_the_passages_of_all_systems_and_repeats() -> None:
     assert [one.importance for one in bank["q1"].nuggets] == ["vital"] * 3 + ["okay"]
     graded = [(q.passage, q.earlier) for q in said.questions if isinstance(q, RelevanceGrade)]
     assert graded.pop() == ("other", ("first?",))
-    assert sorted(graded) == [
-        (one, ()) for one in ("noise", "o beta", "v alpha", "v delta", "v gamma")
-    ]
+    texts = ["noise", "o beta", "v alpha", "v delta", "v gamma"]
+    assert sorted(graded) == [(text, ()) for text in texts]
 
 
 def test_the_limits_are_those_of_the_metrics() -> None:
@@ -126,9 +125,8 @@ def test_an_edited_bank_is_taken_as_it_is(tmp_path: Path) -> None:
     said = Scripted(judge)
     bare = Sample(id="q1", query="what?", answer="v alpha", system="b")  # type: ignore[arg-type]
     more = [sample("a", "x", "v alpha"), sample("a", "x", "y", id="q9"), bare]
-    result = ragassay.evaluate(
-        more, ["nuggets.all", "nuggets.vital"], judge=said, nuggets=str(path)
-    )
+    names = "nuggets.all,nuggets.vital"
+    result = ragassay.evaluate(more, names, judge=said, nuggets=str(path))
     by_sample = {(row.sample, row.system, row.metric): row for row in result.scores}
     assert by_sample["q1", "a", "nuggets.all"].value == 1.0
     assert by_sample["q1", "a", "nuggets.vital"].reason == "undefined"

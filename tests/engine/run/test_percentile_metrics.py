@@ -40,9 +40,8 @@ def test_a_percentile_is_a_metric_with_an_interval() -> None:
     assert quarter.mean == pytest.approx(float(np.percentile(latencies(data), 75)))
     often = served(1.0, repeats=3)
     found = ragassay.evaluate(often, "latency_p95", level=0.8).summary.metrics["latency_p95"]
-    expected = percentile_interval(
-        latencies(often), 95, level=0.8, clusters=[one["id"] for one in often]
-    )
+    ids = [one["id"] for one in often]
+    expected = percentile_interval(latencies(often), 95, level=0.8, clusters=ids)
     assert (found.low, found.high, found.n_clusters) == (expected.low, expected.high, 120)
     mean = result.summary.metrics["latency"].mean
     assert mean == pytest.approx(float(np.mean(latencies(data))))

@@ -164,7 +164,6 @@ def test_an_exported_ledger_replays_the_run_without_an_endpoint(project, server,
     replay = ["run", "samples.jsonl", "--suite", "ragreport", "--judge", "replay:answers.jsonl"]
     assert commands.run(*replay, "-o", "second") == 3, commands.output()
     assert server.stats()["requests"] == asked
-    first, second = (
-        [{**row, "judge": ""} for row in scores(project / name)] for name in ("first", "second")
-    )
+    both = (scores(project / name) for name in ("first", "second"))
+    first, second = ([{**row, "judge": ""} for row in rows] for rows in both)
     assert first == second
