@@ -157,6 +157,8 @@ def test_a_run_of_which_only_facts_are_told_is_none_and_all_judges_are_named(tmp
     path = plot_files.write(tmp_path / "x.csv", [*heads, "run_3_unscored"], cells)
     metric = read(path).summary.metrics["nuggets.vital"]
     assert (metric.judge, metric.n_scored, metric.n_total) == ("b, c", 3, 3)
+    titles = [layouts.LAYOUTS["trec"].title([name]) for name in ("umbrela_P@7", "em")]
+    assert titles == ["TREC RAG scores", "Scores"]
 
 
 def test_many_points_are_thinned_evenly_and_told_and_the_rest_is_of_all(tmp_path: Path) -> None:

@@ -105,6 +105,9 @@ def test_it_holds_a_prompt_of_each_question_and_what_is_unscored(tmp_path, monke
     # A panel's tokens are those of its votes, also in the published columns.
     tokens = [RunColumns(result).tokens(rows) for _, rows in by_sample(result)]
     judging = result.summary.judging
+    assert "signatures" not in facts and facts["requests"] == f"{judging.calls}" == "4"
+    sheet = book["Records"]
+    assert (sheet.freeze_panes, sheet.auto_filter.ref) == ("B2", "A1:I3")
     assert judging is not None and len(tokens) == 2 and judging.input_tokens > 0
     for kind in ("input", "output"):
         total = sum(one[f"total_{kind}_tokens"] for one in tokens)

@@ -19,6 +19,7 @@ from ragassay.engine.config.run_config import make_config
 from ragassay.engine.results.result import Result
 from ragassay.engine.run.rescoring import explain, rescore
 from ragassay.reports.run_reports import write_reports
+from ragassay.reports.views.consistency_view import consistency_report
 from ragassay.stats.repeats import variance_components
 
 DATA: list[dict[str, Any]] = [
@@ -75,6 +76,7 @@ def test_runs_are_grouped_in_whatever_order_they_come(data: Path) -> None:
     assert of(found, "a", "consistency_em.mean") == pytest.approx(2 / 3)
     assert of(found, "a", "consistency_em.variance") == pytest.approx(1 / 3)
     assert of(found, "a", "consistency_em.flip") == 1.0
+    assert "(1/2)" in str(consistency_report(found.summary))  # the other mean is 0, without a CV
     assert found.summary.metrics["consistency_em.flip"].mean == 0.5
     assert found.summary.metrics["consistency_em.mean"].bounds == (0.0, 1.0)
     talks = inner(ragassay.evaluate(records(conversation="c"), ["em", "consistency"]))
