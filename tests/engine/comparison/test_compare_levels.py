@@ -28,6 +28,9 @@ def doubtful(how_many: int) -> tuple[np.ndarray, np.ndarray]:
 def test_a_finding_on_few_differing_queries_is_indicative_with_one_warning() -> None:
     notes = kinds(["m"], *doubtful(8))
     assert notes["few_differ"].names == ("m",) and notes["few_differ"].severity == "warning"
+    clustered = kinds(["m"], *doubtful(8), clusters=np.arange(60))["few_differ"]
+    units = [note.counts for note in (notes["few_differ"], clustered)]
+    assert units == [{"most": 10, "unit": "queries"}, {"most": 10, "unit": "clusters"}]
     (difference,) = compare_arrays(["m"], *doubtful(8)).differences
     assert difference.verdict == "indicative" and difference.hint == "worse"
     assert wording.verdict(difference) == "only a hint: worse"

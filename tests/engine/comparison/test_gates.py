@@ -154,6 +154,10 @@ def test_a_gate_prints_the_bound_that_it_looks_at() -> None:
     assert found.sentence == "gate low(f1)>=0.9: passed, one-sided 95 % bounds 0.9019 and 1.0000"
     failed = decided("low(f1)>=0.99", [0.0] * 30)
     assert failed.sentence.endswith("FAILED, one-sided 95 % bounds 0.0000 and 0.0950")
+    drop = GateResult("", None, False, threshold=-0.3)  # a drop of 0.3 is a change by -0.3
+    assert [drop.rounded(change) for change in (0.30001, -0.30001, 0.3)] == [
+        "0.30001", "-0.30001", "0.3000",
+    ]  # fmt: skip
     owed = decided("f1>=0.6", [0.65] * 10, 1)
     assert "mean 0.6500, between 0.5909 and 0.6818 with the missing scores" in owed.sentence
     assert "; 1 sample without a score counts at the worst and the best" in owed.sentence

@@ -72,7 +72,10 @@ def test_each_failing_sample_is_in_one_class_and_right_answers_are_in_none() -> 
     total = sum(one.cost or 0 for one in found.found)
     assert found.mean + total == pytest.approx(found.fine_mean)
     cut = ragassay.evaluate(RUN, ["contains_answer", "nDCG@1", "nDCG@5", "nDCG@3"])
-    assert diagnose(cut, complete=False).sources["rank"] == {"nDCG@5": 6}  # it sees the most
+    found = diagnose(cut, complete=False)
+    assert found.sources["rank"] == {"nDCG@5": 6}  # it sees the most
+    ranks = {one.signals.get("rank") for group in found.found for one in group.examples}
+    assert ranks == {None, inf}  # that something was retrieved is no rank
 
 
 def test_a_fault_that_counts_by_itself_costs_nothing_in_a_headline_that_is_good() -> None:

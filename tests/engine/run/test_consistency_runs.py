@@ -187,7 +187,10 @@ def test_the_csv_has_open_rag_evals_columns_as_strict_json(data: Path, tmp_path:
     ] + ["unscored"]
     row = rows[0]
     rouge = json.loads(row["consistency_rouge_score"], parse_constant=pytest.fail)
-    assert len(rouge["values"]) == 3
+    assert len(rouge["values"]) == 3 and rouge["precision"] != rouge["recall"]
+    for part in ("precision", "recall"):
+        mean = of(inner(result), "a", f"runs_rougeL.{part[0]}")
+        assert sum(rouge[part]) / 3 == pytest.approx(mean)
     assert list(rouge["stats"]) == [
         "mean", "median", "std", "max_min", "iqr", "consistency_adjusted_index", "variance",
         "coefficient_of_variation",
