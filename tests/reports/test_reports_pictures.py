@@ -146,9 +146,7 @@ def tab(chromium: Any) -> Any:
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("page", PAGES)
-def test_a_page_looks_as_it_was_approved(
-    shooter: Shooter, tab: Any, tmp_path: Path, request: Any, page: str, theme: str, width: int
-) -> None:
+def test_a_page_looks_as_it_was_approved(shooter, tab, tmp_path, request, page, theme, width):
     path = APPROVED / f"{page}-{theme}-{width}.png"
     shooter.show(tab, page, theme, width)
     found: bytes = tab.screenshot(full_page=True, animations="disabled")

@@ -69,9 +69,8 @@ def test_no_width_cuts_a_verdict_or_a_number_of_a_comparison(width: int, full: b
     rows = text.split(f" {verdicts(comparison)[0][:30]}")[0]
     for d in comparison.differences:
         verdict = "only a hint: better" if d is hinted else d.verdict
-        assert rows.count(verdict) == [wording.verdict(one) for one in (hinted, *others)].count(
-            verdict
-        ) + (verdict == "better")
+        said = [wording.verdict(one) for one in (hinted, *others)]
+        assert rows.count(verdict) == said.count(verdict) + (verdict == "better")
         assert all(wording.number(number) in rows for number in (d.a_mean, d.b_mean))
         assert wording.number(d.diff, sign=True) in rows
         assert not (full or width >= 96) or wording.bounds(d.low, d.high, sign=True) in rows

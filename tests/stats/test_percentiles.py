@@ -26,9 +26,7 @@ def test_the_percentile_lies_between_its_bounds_and_these_are_values(values, per
 
 
 @given(st.integers(2, 500), PERCENTS, st.sampled_from((0.52, 0.9, 0.95)))
-def test_the_bounds_are_the_closest_values_that_leave_out_no_more_than_the_tails(
-    n: int, percent: float, level: float
-) -> None:
+def test_the_bounds_are_the_closest_values_that_leave_out_no_more_than_the_tails(n, percent, level):
     """The binomial chance that so few values, or so many, lie below the percentile."""
     tail, stats = (1 - level) / 2, pytest.importorskip("scipy.stats")
     below = stats.binom.cdf(np.arange(-1, n + 1), n, percent / 100)  # fewer than 0, 1 ... n + 1

@@ -14,9 +14,7 @@ trials = st.integers(1, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.j
 
 
 @given(trials, st.floats(0.001, 0.999))
-def test_a_ratio_has_the_exact_interval_of_a_share_and_twice_the_smaller_tail(
-    counted: tuple[int, int], share: float
-) -> None:
+def test_a_ratio_has_the_exact_interval_of_a_share_and_twice_the_smaller_tail(counted, share):
     count, n = counted
     found = rate_ratio(count, share, n - count, 1 - share)
     exact = stats.binomtest(count, n).proportion_ci(method="exact")

@@ -163,9 +163,7 @@ def test_each_row_in_the_language_must_suffice_and_each_question_have_one(
 @pytest.mark.parametrize(("judge", "kind"), [
     ("openai:gpt-4o", "judge_unmeasured"), ("replay:a.jsonl", None), ("record", None), ("", None),
 ])  # fmt: skip
-def test_the_agreement_of_other_judges_is_not_known_and_holds_no_verdict_back(
-    judge: str, kind: str | None, judged
-) -> None:
+def test_the_agreement_of_other_judges_is_not_known_and_holds_no_verdict_back(judge, kind, judged):
     mine = replace(judged[0].summary.metrics["answer_match"], judge=judge, judges={"x": 1})
     found = judge_agreement(mine)
     assert (found and found.note.kind) == kind and not (found and found.indicative)

@@ -174,8 +174,8 @@ def test_each_option_of_a_run_reaches_the_embedders_endpoint(server, monkeypatch
     assert max(map(len, inputs)) == 3
     assert all(text.startswith("query: ") for several in inputs for text in several)
     before = server.stats()["requests"]
-    to |= {"batch_size": 1, "concurrency": 1, "budget": "1 calls"}
-    over = ragassay.evaluate(str(TOWN), "answer_similarity", **to)
+    little = to | {"batch_size": 1, "concurrency": 1, "budget": "1 calls"}
+    over = ragassay.evaluate(str(TOWN), "answer_similarity", **little)
     assert server.stats()["requests"] == before + 1
     assert over.summary.metrics["answer_similarity"].unscored["budget"] == over.summary.incomplete
     asked = server.stats()["texts"]

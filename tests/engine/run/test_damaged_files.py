@@ -54,9 +54,7 @@ def complaint(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
     ("payload = substr(payload, 1, length(payload) - 9)", False),
     ("facts = CAST(replace(CAST(facts AS TEXT), '\"key\":', '\"Key\":') AS BLOB)", False),
 ])  # fmt: skip
-def test_a_damaged_ledger_is_one_sentence_for_every_command(
-    tmp_path: Path, complaint: Callable[..., str], changed: str, in_stats: bool
-) -> None:
+def test_a_damaged_ledger_is_one_sentence_for_every_command(tmp_path, complaint, changed, in_stats):
     data, ledger = write(tmp_path), tmp_path / "ledger.sqlite"
     with LLMServer() as server:
         judged = ("-s", "trecrag", "--judge", f"{server.url}#m", "--ledger", ledger)

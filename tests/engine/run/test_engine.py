@@ -162,9 +162,7 @@ def test_the_run_folder_keeps_its_contract(tmp_path: Path) -> None:
     ("qrels", "qrels.txt", "a 0 {} 1\n"),
     ("golden", "queries.jsonl", '{{"id": "a", "query": "Who?", "references": ["{}"]}}\n'),
 ])  # fmt: skip
-def test_the_fingerprint_is_that_of_the_data_and_of_what_is_joined(
-    option: str, file: str, text: str, tmp_path: Path
-) -> None:
+def test_the_fingerprint_is_that_of_the_data_and_of_what_is_joined(option, file, text, tmp_path):
     data, path = tmp_path / "data.jsonl", tmp_path / file
     data.write_bytes(b"".join(orjson.dumps(record) + b"\n" for record in RECORDS))
     given: dict[str, Any] = {option: str(tmp_path if option == "golden" else path)}

@@ -27,9 +27,7 @@ def rows(folder: Path, *contexts: str) -> Path:
 
 
 @pytest.mark.parametrize("mark", MARKS)
-def test_a_separator_nobody_gave_is_refused_where_chunks_are_counted(
-    mark: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_separator_nobody_gave_is_refused_where_chunks_are_counted(mark, tmp_path, capsys):
     path = rows(tmp_path, "One.", f"Emma is by Austen.{mark}It appeared in 1815.")
     assert call(["run", str(path)]) == 2
     said = capsys.readouterr().err

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from llm_faults import Faults
 from llm_server import LLMServer
 from ragassay.cli.command_line import call
 
@@ -54,9 +53,7 @@ def outputs(data: Path, url: str, capsys, timeout: str = "5") -> tuple[str, dict
     ({"faults": {"refusal": 1.0}}, "refused", "the model declined"),
     ({"faults": {"context_too_long": 1.0}}, "context too long", "maximum context length"),
 ])  # fmt: skip
-def test_the_reason_is_told_where_another_metric_scored(
-    settings: dict[str, Faults], reason: str, says: str, data: Path, capsys
-) -> None:
+def test_the_reason_is_told_where_another_metric_scored(settings, reason, says, data, capsys):
     with LLMServer(**settings) as server:
         timeout = "0.5" if reason == "timeout" else "5"
         terminal, summary = outputs(data, server.url, capsys, timeout)
