@@ -49,14 +49,12 @@ def test_the_workbook_holds_what_the_result_holds(tmp_path: Path) -> None:
     groups = ("Retrieval Evaluation", "Context Factual Correctness", "Response Evaluation")
     assert any(str(name).startswith(groups[0]) for name in rows)
     for name, metric in result.summary.metrics.items():
-        assert rows[name][1:4] == (
-            pytest.approx(metric.mean), pytest.approx(metric.low), pytest.approx(metric.high)
-        )  # fmt: skip
+        numbers = (metric.mean, metric.low, metric.high)
+        assert rows[name][1:4] == pytest.approx(numbers)
         assert rows[name][4:6] == (metric.n_scored, metric.n_total)
     heads, *records = cells(book["Records"])
-    assert heads[:7] == (
-        "id", "system", "query", "context", "answer", "relevance", "relevance: explanation"
-    )  # fmt: skip
+    named = ("id", "system", "query", "context", "answer", "relevance")
+    assert heads[:7] == (*named, "relevance: explanation")
     assert [row[0] for row in records] == ["r1", "r2"]
     assert records[0][3] == "[1] The programme has 180 ECTS.\n[2] Exams."
     scores = {(row.sample, row.metric): row for row in result.scores}

@@ -107,9 +107,8 @@ def test_at_the_detectable_difference_four_of_five_comparisons_find_it(icc: floa
     found = 0
     for _ in range(1_200):
         new, clusters = conversations(g, size, icc)
-        [test] = compare_pairs(
-            new, np.ones(new.size), clusters=clusters, n_resamples=800, power=None
-        )
+        options = {"clusters": clusters, "n_resamples": 800, "power": None}
+        [test] = compare_pairs(new, np.ones(new.size), **options)
         found += test.p_adjusted <= 0.05
     assert 0.73 <= found / 1_200 <= 0.87
 

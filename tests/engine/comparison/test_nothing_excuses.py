@@ -29,9 +29,8 @@ def records(n_good: int, n_bad: int, **bad: Any) -> Records:
 
 
 def gate(data: Records, condition: str = "faithfulness>=0.9", **options: Any) -> GateResult:
-    result = ragassay.evaluate(
-        data, metrics=["faithfulness"], fail_under=[condition], trust_offline=True, **options
-    )
+    options |= {"fail_under": [condition], "trust_offline": True}
+    result = ragassay.evaluate(data, metrics=["faithfulness"], **options)
     (found,) = result.gates
     return found
 

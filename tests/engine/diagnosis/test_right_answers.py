@@ -118,9 +118,8 @@ def test_a_refusal_of_a_run_without_references_is_no_unsupported_answer() -> Non
     noon, ten, failed = ({"answer": "noon"}, {"answer": "ten"}, {"failure": "timeout"})
     data = [[side | noon, side | ten, side | (failed if int(side["id"]) < 10 else noon)]
             for side in sides]  # fmt: skip
-    right_by, wrong_by, lost_by = (
-        ragassay.evaluate([*side], ["token_f1.f"]) for side in zip(*data, strict=True)
-    )
+    sides_of = (ragassay.evaluate([*side], ["token_f1.f"]) for side in zip(*data, strict=True))
+    right_by, wrong_by, lost_by = sides_of
     first = with_change(ragassay.compare(right_by, wrong_by)).findings[0]
     assert (first.hint, first.why and first.why.kind) == ("better", "offline_hint")
     same = with_change(ragassay.compare(right_by, right_by))

@@ -7,6 +7,7 @@ import re
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ from ragassay.base.score import Reason, Unscored
 from ragassay.base.yaml_files import value_of
 from ragassay.cli.command_line import call
 from ragassay.engine.config.config_paths import found_from, make_absolute, make_relative
+from ragassay.engine.config.run_config import make_config
+from ragassay.engine.models.needed_models import cosine_of
 from ragassay.formats.sources.opening import STANDARD_INPUT
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Window
@@ -245,6 +248,15 @@ def test_what_is_wrong_with_an_embedder_is_said_before_the_work_begins(options, 
     with pytest.raises((UsageError, InputError), match=said) as caught:
         ragassay.evaluate(str(TOWN), BY_COSINE, environment={}, limit=1, **options)
     assert "secret" not in str(caught.value)
+
+
+def test_the_cosine_of_two_texts_is_that_of_their_vectors_where_they_have_a_length(monkeypatch):
+    vectors = {"a": np.array([3.0, 4.0]), "b": np.array([8.0, 6.0]), "none": np.zeros(2)}
+    made = SimpleNamespace(embed=lambda texts: {t: vectors.get(t) for t in texts}, label="own")
+    monkeypatch.setattr("ragassay.models.embedders.embedder.LocalEmbedder", lambda *_: made)
+    cosine, label = cosine_of(make_config(), "x")
+    found = cosine("a", "b"), cosine("a", "none"), cosine("lost", "a")
+    assert (label, *found) == ("own", pytest.approx(0.96), None, None)
 
 
 def test_a_dry_run_needs_no_key_and_makes_no_ledger() -> None:

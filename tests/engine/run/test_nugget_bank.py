@@ -101,9 +101,8 @@ def test_one_id_for_two_queries_is_refused() -> None:
 
 
 def test_two_systems_are_measured_against_the_same_facts(tmp_path: Path) -> None:
-    result = ragassay.evaluate(
-        TWO, "nuggets.all", judge=Scripted(judge), nuggets="pooled", save=tmp_path / "run"
-    )
+    by = {"judge": Scripted(judge), "nuggets": "pooled"}
+    result = ragassay.evaluate(TWO, "nuggets.all", save=tmp_path / "run", **by)
     found = {(row.system, row.repeat, row.metric): row for row in result.scores}
     assert found["a", 0, "nuggets.all"].value == 0.25
     assert found["b", 0, "nuggets.all"].value == 0.5
