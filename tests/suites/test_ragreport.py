@@ -263,9 +263,7 @@ def test_the_offline_judge_reports_what_a_signal_stands_behind_and_nothing_else(
     answer=st.none() | st.text(max_size=5),
     texts=st.none() | st.lists(st.none() | st.text(max_size=3), max_size=3),
 )
-def test_whatever_is_missing_each_metric_has_an_outcome_and_no_judge_sees_a_blank(
-    query: str | None, answer: str | None, texts: list[str | None] | None
-) -> None:
+def test_whatever_is_missing_each_metric_has_an_outcome_and_no_judge_a_blank(query, answer, texts):
     passages = None if texts is None else tuple(Passage(text) for text in texts)
     sample = Sample(id="s", query=query, answer=answer, passages=passages)  # type: ignore[arg-type]
     judge = Told(**ALL | {"report_on_context": context_report(3, 3, 0, [])}, satisfaction=STARS)

@@ -229,7 +229,8 @@ def test_a_metric_goes_by_the_name_of_the_other_run_where_that_is_certain() -> N
     run = ragassay.evaluate(data, ["em", "f1"])
     found = aligned(run, renamed(run, {"em": "right"}))
     assert [*found.summary.metrics] == found.columns.metrics == ["right", "f1"]
-    assert found.summary.metrics["right"].name == "right"
+    assert (found.summary.metrics["right"].name, found.summary.slices) == ("right", ())
+    assert run.summary.slices
     assert [row.metric for row in found.scores] == ["right", "f1"] * 4
     assert found.columns.values("right").tolist() == [1.0, 0.0, 1.0, 0.0]
     # Each run has a metric of that name: which one is meant is not certain.

@@ -139,9 +139,7 @@ def test_the_agreement_of_one_version_says_nothing_about_another(label: str, jud
     assert judge_agreement(replace(mine, judge="", judges={})) is None
 
 
-def test_each_row_in_the_language_must_suffice_and_each_question_have_one(
-    judged, table: list[Agreement], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_row_in_the_language_suffices_and_each_question_has_one(judged, table, monkeypatch):
     mine = judged[0].summary.metrics["answer_match"]
     table += [row(), row(low=0.1, language="de")]
     assert judge_agreement(mine).sufficient

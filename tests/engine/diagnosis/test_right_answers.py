@@ -65,9 +65,7 @@ CHANGES = [
 
 
 @pytest.mark.parametrize(("new", "old", "verdict", "hint", "moved", "says"), CHANGES)
-def test_a_comparison_says_first_whether_more_answers_are_right(
-    new: str, old: str, verdict: str, hint: str | None, moved: tuple[int, int], says: str
-) -> None:
+def test_a_comparison_says_first_whether_more_are_right(new, old, verdict, hint, moved, says):
     found, change = compared(new, old)
     (right, *_), worse = found.findings, verdict == "worse"
     assert (right.verdict, right.hint, (right.wins, right.losses)) == (verdict, hint, moved)

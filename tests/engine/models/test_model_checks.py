@@ -133,9 +133,7 @@ def test_a_configuration_files_slips_are_told_with_their_lines(data: Path, capsy
         assert said in capsys.readouterr().err
 
 
-def test_validate_counts_as_run_does_what_no_model_is_here_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_validate_counts_as_run_does_what_no_model_is_here_for(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("ragassay.models.weights.weight_files.find_spec", lambda name: None)
     plain = {"query": "q", "answer": "a b c", "references": ["a b"], "passages": ["a b d"]}
     plain["answerability"] = "ANSWERABLE"

@@ -199,9 +199,11 @@ def test_an_interrupted_run_leaves_the_folder_as_it_was(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_no_run_is_one_sentence(tmp_path: Path) -> None:
-    (tmp_path / "summary.json").write_text("{}")
-    with pytest.raises(UsageError, match="not from ragassay"):
-        ragassay.evaluate(RECORDS, ["em"], save=tmp_path)
+    for name in ("slices.json", "summary.json"):
+        (tmp_path / name).write_text("{}")
+        with pytest.raises(UsageError, match="not from ragassay"):
+            ragassay.evaluate(RECORDS, ["em"], save=tmp_path)
+        (tmp_path / name).unlink()
     with pytest.raises(InputError, match=r"has no run\.yaml"):
         open_run(tmp_path)
     with pytest.raises(InputError, match="there is no such file or folder"):
