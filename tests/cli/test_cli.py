@@ -198,6 +198,8 @@ def test_metrics_lists_all_and_explains_one(capsys) -> None:
     assert {"nDCG", "em", "rougeL"} <= {entry["name"] for entry in listed}
     keys = {"suites", "kind", "needs", "uses", "range", "higher_is_better", "source"}
     assert all(keys <= entry.keys() for entry in listed)
+    nuggets = next(entry["parameters"] for entry in listed if entry["name"] == "nuggets")
+    assert [one["choices"][:2] for one in nuggets if one["choices"]] == [["all", "all_strict"]]
     for suite in ((), ("--suite", "chunks")):
         assert run("metrics", "--family", "chunks", *suite, "--json") == 0
         assert {one["family"] for one in json.loads(capsys.readouterr().out)} == {"chunks"}

@@ -150,13 +150,15 @@ def test_the_saved_mapping_is_what_run_reads(capsys: pytest.CaptureFixture[str])
     assert head.startswith("# Found by their names: ") and "answer in answer" in head
 
 
-def test_suites_that_the_data_suit_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+def test_suites_that_the_data_suit_are_counted(capsys, monkeypatch: pytest.MonkeyPatch) -> None:
     write("a.jsonl", [{"id": "1", "query": "Who?", "answer": "I."}, {"id": "2", "query": "What?"}])
     assert call(["validate", "a.jsonl", "--json"]) == 0
     suites = json.loads(capsys.readouterr().out)["suites"]
     assert suites["trecrag"]["n_samples"] == 1 and suites["trecrag"]["n_seen"] == 2
     assert suites["rag"]["n_samples"] == 1 and suites["ragreport"]["n_samples"] == 0
     assert suites["qa"]["n_samples"] == suites["serving"]["n_samples"] == 0
+    monkeypatch.setattr("ragassay.engine.run.data_preview.LOOKED_AT", 1)
+    assert call(["validate", "a.jsonl"]) == 0 and "of the first 1 " in capsys.readouterr().out
 
 
 def test_what_only_an_llm_can_judge_is_not_counted(capsys: pytest.CaptureFixture[str]) -> None:

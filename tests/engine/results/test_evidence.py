@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +120,10 @@ def test_a_text_that_the_offline_judge_does_not_read_is_named() -> None:
     (evidence,) = found.scores
     assert f"|relevance_grade:v{RelevanceGrade.version}|judge=offline" in evidence.metric.signature
     assert [one.get("cut") for one in evidence.judge_answers] == [["passage"], None]
+    claims = {"claims": [f"claim {n}" for n in range(31)], "supported": [True] * 31}
+    many = replace(found, scores=(replace(evidence, row=replace(evidence.row, parts=claims)),))
+    for full, last in ((False, "… and 1 more; --full shows them"), (True, "claim 30")):
+        assert last in str(evidence_report(many, full=full))
 
 
 @dataclass(frozen=True)
