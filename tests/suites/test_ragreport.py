@@ -193,7 +193,7 @@ def test_a_mean_of_nothing_but_missing_parts_is_none() -> None:
     assert (faithfulness.mean, faithfulness.low, faithfulness.minimum) == (None, None, None)
     assert (faithfulness.n_scored, faithfulness.n_assumed, faithfulness.n_total) == (3, 3, 3)
     assert result.summary.metrics["satisfaction"].mean == 4.0
-    both = ragassay.evaluate(samples, "trecrag+ragreport", judge=EVERYTHING)
+    both = ragassay.evaluate(samples, "trecrag,ragreport", judge=EVERYTHING)
     assert "faithfulness: This faithfulness is the absence of contradiction." in str(both)
     # Each sample keeps its published value.
     rows = [row for row in result.scores if row.metric == "faithfulness"]
