@@ -21,7 +21,7 @@ from ragassay import InputError, Sample, UsageError
 from ragassay.base.sample import Passage
 from ragassay.cli.command_line import call
 from ragassay.engine.config.run_config import make_config
-from ragassay.engine.run.source import open_source
+from ragassay.engine.run.source import format_of, open_source
 from ragassay.formats import Notes, detect, from_records, load, opening, place
 
 ROWS = [
@@ -266,6 +266,7 @@ def test_an_encoding_can_be_named(tmp_path: Path, name: str, content: str, encod
     path = tmp_path / name
     path.write_bytes(content.encode(encoding))
     assert read(path, encoding=encoding) == EXPECTED
+    assert format_of(path, make_config(encoding=encoding)) == detect([path], encoding).name
 
 
 def test_text_in_another_encoding_is_limited_as_a_line_is(tmp_path: Path) -> None:

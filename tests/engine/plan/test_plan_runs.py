@@ -130,3 +130,5 @@ def test_a_metric_without_an_answer_of_the_offline_judge_cannot_be_scored(data: 
     scored = {name for name, n in found.applicable.items() if n}
     assert scored == {"relevance"} and found.applicable["relevance"] == 300
     assert found.lacking["usefulness"] == found.lacking["satisfaction"] != {}
+    calls = preview(prepare(make_config(suite=["ragreport"]), records, dry=True), walk=9).calls
+    assert calls is not None and (calls.n_walked, calls.n_samples) == (9, 300)
