@@ -106,9 +106,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("changed", "verdict", "says"), CASES)
-def test_a_verdict_rests_on_labels_by_people_a_lower_bound_and_the_language(
-    changed: dict, verdict: str, says: tuple[str, dict], judged, table: list[Agreement]
-) -> None:
+def test_a_verdict_rests_on_labels_a_bound_and_the_language(changed, verdict, says, judged, table):
     table.append(row(**changed))
     found = {d.name: d for d in ragassay.compare(*judged).differences}
     assert found["answer_match"].verdict == verdict

@@ -215,9 +215,7 @@ def test_rescore_takes_the_embedder_that_the_run_had(capsys: pytest.CaptureFixtu
 KEYWORD = TOWN.with_name("keyword.jsonl")
 
 
-def test_an_embedder_that_was_named_and_is_not_here_is_told_once_and_leaves_the_run_incomplete(
-    capsys: pytest.CaptureFixture,
-) -> None:
+def test_an_embedder_that_is_not_here_is_told_once_and_leaves_the_run_incomplete(capsys) -> None:
     metrics = [word for name in (BY_COSINE, "answer_similarity", "em") for word in ("-m", name)]
     command = ["run", str(KEYWORD), *metrics, "-o", "one"]
     assert call([*command, "--embedder", "nobody/nothing"]) == 3

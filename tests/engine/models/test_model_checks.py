@@ -43,9 +43,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("model.safetensors.index.json", b"{", "Expecting property name"),
     ("config.json", b"{", "not a valid JSON file"), ("tokenizer.json", b"{", "tokeniser"),
 ])  # fmt: skip
-def test_a_damaged_file_is_named_with_what_to_do_and_counts_as_an_accident(
-    tiny: Path, tmp_path: Path, name: str, held: bytes | None, said: str
-) -> None:
+def test_a_damaged_file_is_named_with_what_to_do_as_an_accident(tiny, tmp_path, name, held, said):
     from ragassay.models.embedders.embedder import LocalEmbedder
     from ragassay.models.encoders.encoder import Encoder
 

@@ -56,9 +56,7 @@ def letters(folder: Path) -> set[str]:
     ((["qa"], ["qa"]), "run"), ((["qa", "consistency"], ["qa"]), "save"),
     ((["qa"], ["qa", "consistency"]), "run"),
 ])  # fmt: skip
-def test_whenever_a_run_is_killed_its_folder_is_of_one_run_or_does_not_read_as_whole(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suites: tuple[list[str], list[str]], how: str
-) -> None:
+def test_the_folder_of_a_killed_run_is_of_one_run_or_not_whole(tmp_path, monkeypatch, suites, how):
     target = tmp_path / "run"
     write_reports(ragassay.evaluate(data(tmp_path, "a"), suites[0], save=target))
     assert letters(target) == {"a"}

@@ -171,9 +171,7 @@ def test_a_zero_counts_as_a_hundred_thousandth_in_a_geometric_mean() -> None:
 @pytest.mark.parametrize(("n", "n_values", "is_slice"), [
     (10, 1, False), (10, 2, True), (10, 5, True), (10, 6, False), (63, 20, True), (63, 21, False),
 ])  # fmt: skip
-def test_a_column_is_a_slice_where_its_values_are_at_most_twenty_and_half_as_many_as_its_samples(
-    n: int, n_values: int, is_slice: bool
-) -> None:
+def test_a_column_of_at_most_twenty_values_and_half_its_samples_is_a_slice(n, n_values, is_slice):
     scores = ScoreColumns([])
     collected = SampleColumns(scores, None, None)
     for at in range(n):
@@ -252,9 +250,7 @@ INCOMPLETE = [
 
 
 @pytest.mark.parametrize(("summaries", "incomplete", "said"), INCOMPLETE)
-def test_a_run_is_incomplete_where_scores_votes_or_most_recorded_answers_are_missing(
-    summaries: list[Summary], incomplete: bool, said: str
-) -> None:
+def test_a_run_is_incomplete_where_scores_votes_or_most_answers_lack(summaries, incomplete, said):
     assert (is_incomplete(*summaries), missing_by_failure(*summaries)) == (incomplete, said)
 
 

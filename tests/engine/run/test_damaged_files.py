@@ -94,9 +94,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for key in ("suite", "metrics", "fail_under") for value in (7, [1], {"a": "b"})
     ),
 ])  # fmt: skip
-def test_a_damaged_run_folder_is_one_sentence_for_every_command(
-    finished, tmp_path, complaint, file, change
-) -> None:
+def test_a_damaged_run_folder_is_one_sentence(finished, tmp_path, complaint, file, change) -> None:
     folder = tmp_path / "run"
     shutil.copytree(finished, folder)
     text = (folder / file).read_text()

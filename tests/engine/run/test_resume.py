@@ -135,9 +135,7 @@ def test_a_run_that_is_killed_many_times_ends_with_the_same_scores_and_pays_once
     assert len(committed(ledger)) == QUESTIONS
 
 
-def test_failures_that_would_come_again_are_kept_and_asked_again_only_on_demand(
-    project: Path, server: LLMServer, commands: Commands
-) -> None:
+def test_failures_that_would_come_again_are_asked_again_only_on_demand(project, server, commands):
     server.settings.faults = lambda request: "refusal" if request.digest[0] < 40 else None
     assert commands.run(*words(server, "first")) == 3
     refused = server.stats()["faults"]["refusal"]
