@@ -26,6 +26,7 @@ from ragassay.base.sample import (
     (lambda: Sample(id=""), "no id"),
     (lambda: Sample(id="q", repeat=-1), "repeat is -1"),
     (lambda: Sample(id="q", timestamp=math.nan), "timestamp"),
+    (lambda: Sample(id="q", timestamp=-math.inf), "timestamp"),
     (lambda: Statement("x", (1,)), "citations"),  # type: ignore[arg-type]
     (lambda: Answer("x", ("y",)), "statements"),  # type: ignore[arg-type]
 ])  # fmt: skip

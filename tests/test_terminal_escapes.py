@@ -20,7 +20,7 @@ from ragassay.cli.command_line import call
 from ragassay.cli.show import HarmlessConsole
 from ragassay.reports.run_reports import write_reports
 
-EVIL = "\x1b]0;owned\x07\x1b[31m\x9b2J\x7f\r\u202e\u2066"
+EVIL = "\x1b]0;owned\x07\x1b[31m\x9b2J\x7f\r\u202a\u202e\u2066\u2069"
 COMMANDS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 

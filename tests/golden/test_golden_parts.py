@@ -60,8 +60,8 @@ def test_near_duplicates_and_conversations_belong_together_through_others_too() 
         item("b", query="When does it open?", history=begun),
         item("c", query="when does the pool open ?"), item("d", query="When does it open?"),
         item("e", query="when does it open", history=begun),
-        item("f", query="Is smoking allowed?", metadata={"conversation": "x"}),
-        item("g", query="What about the lawn?", metadata={"conversation": "x"}),
+        item("f", query="Is smoking allowed?", metadata={"conversation": 7}),
+        item("g", query="What about the lawn?", metadata={"conversation_id": "7"}),
     ]  # fmt: skip
     assert groups(items, {}) == [0, 1, 0, 3, 1, 5, 5], "a follow-up means another thing"
     turns = [item(name, query=f"{WORDS[at]}?") for at, name in enumerate("abcd")]

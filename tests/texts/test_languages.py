@@ -134,6 +134,8 @@ def test_a_sample_is_in_its_language_by_its_field_else_by_its_words() -> None:
     assert language_in(Sample(id="1", **words)) == "en"  # type: ignore[arg-type]
     assert language_in(Sample(id="1", language="German", **words)) == "de"  # type: ignore[arg-type]
     assert language_in(Sample(id="1", language="tr-TR", **words)) == "tr"  # type: ignore[arg-type]
+    assert language_in(Sample(id="1", language="fil", **words)) == "fil"  # type: ignore[arg-type]
+    assert language_in(Sample(id="1", metadata={"lang": "de"}, **words)) == "de"  # type: ignore[arg-type]
     # What is the language of a program is no language of a text.
     assert language_in(Sample(id="1", language="python", **words)) == "en"  # type: ignore[arg-type]
     assert language_in(Sample(id="1")) == ""

@@ -86,6 +86,7 @@ def test_numerals_have_their_value() -> None:
 def test_what_stands_before_three_digits_is_read_by_the_language() -> None:
     assert words("1,250", "en") == words("1.250", "de") == ["1250"]
     assert words("1.250", "en") == words("1,250", "de") == ["1.250"]
+    assert words("0,125", "en") == words("0.125", "de") == ["0.125"]  # no group begins with 0
     assert words("1,250") != words("1.250") != ["1250"]
     assert words("1,250", "es") == words("1.250", "es") == ["1250"]  # Spanish is written with both
     for code in ("fr", "ru", "sv"):
