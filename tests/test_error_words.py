@@ -180,12 +180,7 @@ def test_long_lists_and_texts_are_cut_and_say_so() -> None:
     names = [few(list("abcdefg"[:n])) for n in (0, 5, 6)]
     assert names == ["", "a, b, c, d, e", "a, b, c, d, e and 1 more"]
     assert few(["a"] * 1235, 1) == "a and 1,234 more"
-    assert [dollars(n) for n in (0, 0.0099, 0.01, 1250)] == [
-        "$0.00",
-        "<$0.01",
-        "$0.01",
-        "$1,250.00",
-    ]
+    assert [*map(dollars, (0, 0.0099, 0.01, 1250))] == ["$0.00", "<$0.01", "$0.01", "$1,250.00"]
     assert [excerpt(text, 5) for text in (" a\n bcd", "a bcde")] == ["a bcd", "a bcd …"]
     assert grouped([("b", 1), ("a", 2), ("b", 0)]) == {"b": [1, 0], "a": [2]}
     assert list(grouped([("b", 1), ("a", 2)])) == ["b", "a"]
