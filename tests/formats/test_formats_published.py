@@ -157,17 +157,19 @@ def test_open_rag_eval_keeps_and_counts_failures_and_empty_answers(tmp_path: Pat
         "3,c,1,ERROR,Runtime error: x,API_ERROR\n"
         "4,d,1,[1],p,NO_ANSWER\n"
         "4,d,1,[2],r,\n"
+        "5,e,1,[1],p,API_ERROR\n"
     )
     notes = Notes()
-    fine, empty, failed, refused = load(text(tmp_path, content), notes=notes)
+    fine, empty, failed, refused, late = load(text(tmp_path, content), notes=notes)
     assert (fine.failure, fine.metadata) == (None, {})
     assert (empty.answer, empty.passages, empty.metadata) == (Answer(""), None, {"no_answer": True})
     assert (failed.answer, failed.failure, failed.passages) == (None, "API_ERROR", None)
     assert failed.metadata == {"failure_detail": "Runtime error: x"}
     assert (refused.answer, len(refused.passages or ())) == (Answer(""), 2)
+    assert (late.passages, late.metadata) == ((Passage("p", "[1]"),), {})
     told = " ".join(notes)
     assert "NO_ANSWER: 2 (first: line 3)" in told
-    assert "API_ERROR: 1 (first: line 4)" in told
+    assert "API_ERROR: 2 (first: line 4)" in told
 
 
 @pytest.mark.parametrize(("rows", "problem"), [

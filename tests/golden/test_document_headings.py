@@ -56,6 +56,8 @@ def test_html_without_a_first_heading_is_called_by_its_title(tmp_path: Path) -> 
     document = only(tmp_path)
     assert told(document) == [("Town pool", 0), ("Fees", 2)]
     assert sections(document) == [("Town pool", "Fees", "One euro.")]
+    (tmp_path / "a.html").write_text("<h2>Fees</h2>One euro.")  # which is none of the whole
+    assert sections(only(tmp_path)) == [("a", "Fees", "One euro.")]
 
 
 def test_headings_of_word(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from ragassay.base.errors import InputError
 from ragassay.cli.command_line import call
-from ragassay.golden.documents import load_documents, readable_documents
+from ragassay.golden.documents import load_documents, one_error, readable_documents
 from ragassay.golden.golden_folder import GoldenSet
 from written_pdf import pdf
 
@@ -143,6 +143,8 @@ def test_documents_that_collide_are_told_at_once_and_left_out_where_that_is_want
     assert "b.txt: has the same name as b.md but for its end" in str(error.value)
     assert "large.txt: is larger than 0 MB. Split it." in str(error.value)
     assert "--skip-unreadable" in str(error.value)
+    assert "more" not in str(one_error([error.value] * 20, tmp_path, "faults"))
+    assert str(one_error([error.value] * 21, tmp_path, "faults")).endswith("and 1 more.")
     (tmp_path / "large.txt").unlink()
     found, left_out = readable_documents(tmp_path, skip=True)
     assert [one.path for one in found.values()] == ["a.md", "b.txt"]

@@ -216,6 +216,8 @@ def test_a_difference_shows_gold_that_changed(desk: Path, capsys) -> None:
     edited = span.text.replace("twelve", "thirteen")
     now.items[0].gold = [span.model_copy(update={"text": edited})]
     now.items[1].gold = [one.model_copy(update={"grade": 7}) for one in now.items[1].gold or []]
+    spans = now.items[2].gold or []  # at other places of the same document
+    now.items[2].gold = [one.model_copy(update={"end": one.end + 1}) for one in spans]
     now.save()
     now.save_manifest(now.documents())
     assert call(["golden", "diff", "golden", "other"]) == 0
@@ -223,7 +225,8 @@ def test_a_difference_shows_gold_that_changed(desk: Path, capsys) -> None:
     assert f"changed: {now.items[0].id} (gold): " in out
     assert "twelve" in out and " is '" in out and "thirteen" in out
     assert call(["golden", "diff", "golden", "other", "--json"]) == 0
-    [change, regraded] = json.loads(capsys.readouterr().out)["changes"]
+    [change, regraded, moved] = json.loads(capsys.readouterr().out)["changes"]
+    assert moved["kind"] == "moved" and "gold" not in moved
     assert change["gold"] == [[span.text, edited]] and regraded["kind"] == "changed"
 
 

@@ -141,7 +141,11 @@ def write(tmp_path: Path, *lines: object) -> Path:
     return path
 
 
-ENTRY = {"qid": "q", "query": "?", "nuggets": [{"text": "a fact", "importance": "vital"}]}
+ENTRY: dict[str, Any] = {
+    "qid": "q",
+    "query": "?",
+    "nuggets": [{"text": "a fact", "importance": "vital"}],
+}
 
 
 def test_a_bank_is_written_and_read_back(tmp_path: Path) -> None:
@@ -183,7 +187,8 @@ def test_the_hash_names_what_answers_are_measured_by() -> None:
     ({"qid": "q", "nuggets": ["a fact"]}, "nuggets", "was given where a nugget is expected"),
     ({"qid": "q", "nuggets": [{"importance": "vital"}]}, "nuggets.text", "no text"),
     ({"qid": "q", "nuggets": [{"text": "a", "importance": "must"}]}, "nuggets.importance", "must"),
-    ({"qid": "q", "nuggets": [*ENTRY["nuggets"]] * 2}, "nuggets", "the query has the nugget"),
+    ({"qid": "q", "nuggets": [*ENTRY["nuggets"], {"text": "A FACT", "importance": "okay"}]},
+     "nuggets", "the query has the nugget"),
     ({"qid": "x", "nuggets": []}, "qid", "the bank has the query"),
     ({"qid": "q", "nuggets": [], "failure": "late"}, "failure", "reason"),
 ])  # fmt: skip
