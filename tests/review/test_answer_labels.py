@@ -16,6 +16,7 @@ from ragassay.base.errors import InputError, UsageError
 from ragassay.cli.command_line import call
 from ragassay.judges import Question
 from ragassay.judges.question import kinds
+from ragassay.judges.questions import RubricGrade
 from ragassay.judges.replay import label_of
 from ragassay.review.answer_labels import AnswerLabels
 from ragassay.review.label_forms import answer_fields, answer_text, guides, shown_question
@@ -183,6 +184,12 @@ def test_each_kind_of_question_has_a_form_whose_answers_are_labels(question: Que
 
 def test_people_are_told_about_known_kinds_only() -> None:
     assert set(guides()) <= set(kinds())
+
+
+def test_a_scale_of_eleven_values_has_buttons_and_a_longer_one_a_number() -> None:
+    for high, form in ((10, "choice"), (11, "number")):
+        question = RubricGrade("Is it so?", 0, high, (), (("answer", "Yes."),))
+        assert [one["form"] for one in answer_fields(question)] == ["text", form]
 
 
 def states(labels: AnswerLabels, who: str) -> dict[str, str]:

@@ -144,19 +144,18 @@ def test_wrong_requests_are_problems_in_words(tmp_path: Path) -> None:
         create_review_app(ReviewStore(labels.folder), "", labels), base_url="http://127.0.0.1"
     )
     key = client.get("/labels?reviewer=ann").json()["entries"][0]["key"]
-    body = {"key": key, "reviewer": "ann", "answer": 3}
+    body = {"key": key, "reviewer": "ann", "answer": 3, "seconds": 700}
     for wrong, words in (
-        ({**body, "answer": 9}, "grade"),
-        ({**body, "answer": {"grade": None}}, "grade"),
-        ({**body, "reviewer": ""}, "reviewer"),
-        ({**body, "key": "none"}, "no longer asked"),
-        ({**body, "judge": "eve"}, "judge"),
-    ):
-        answer = client.post("/labels", json=wrong)
+        ({"answer": 9}, "grade"), ({"answer": {"grade": None}}, "grade"),
+        ({"judge": "eve"}, "judge"), ({"reviewer": ""}, "reviewer"),
+        ({"key": "none"}, "no longer asked"),
+    ):  # fmt: skip
+        answer = client.post("/labels", json={**body, **wrong})
         assert answer.status_code == 422 and words in answer.text
     assert client.post("/labels/undo", json={"reviewer": "ann"}).status_code == 422
     assert client.post("/labels", json=body, headers={"Origin": "http://evil"}).status_code == 403
     assert client.post("/labels", json=body).status_code == 200
     assert client.get("/labels?reviewer=ann").json()["progress"]["mine"] == 1
+    assert labels.current().seconds == {"ann": [600]}
     plain = TestClient(create_review_app(ReviewStore(labels.folder)), base_url="http://127.0.0.1")
     assert plain.get("/answers").status_code == 404 and "Answers</a>" not in plain.get("/").text

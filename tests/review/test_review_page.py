@@ -241,13 +241,9 @@ def test_wrong_requests_are_problems_in_words(client: TestClient) -> None:
     body = {"key": "i0", "reviewer": "eve", "decision": "accept", "version": "v"}
     conflict = client.post("/items", json=body)
     assert conflict.status_code == 409 and conflict.json()["item"]["id"] == "i0"
-    for wrong in (
-        {**body, "decision": "undo"},
-        {**body, "reviewer": ""},
-        {**body, "fields": {"status": "accepted"}},
-        {**body, "key": "none"},
-    ):
-        assert client.post("/items", json=wrong).status_code == 422
+    fields = {"fields": {"status": "accepted"}}
+    for wrong in ({"decision": "undo"}, {"reviewer": ""}, fields, {"key": "none"}):
+        assert client.post("/items", json={**body, **wrong}).status_code == 422
     assert client.get("/documents/golden/../../etc/passwd").status_code in (404, 422)
     assert client.get("/items/golden/none?reviewer=a").status_code == 422
     assert client.get("/items/calibration/i0?reviewer=a").status_code == 422
@@ -278,8 +274,10 @@ def test_calibration_items_come_first_and_keep_their_answer_until_it_is_given(tm
     shown = client.get("/items/calibration/i0?reviewer=ann")
     assert "rejected" not in shown.text and "expert" not in shown.text
     body = {"key": "i0", "reviewer": "ann", "decision": "accept", "calibration": True}
-    answer = client.post("/items", json={**body, "version": version(known, "i0")}).json()
+    body |= {"version": version(known, "i0"), "seconds": 700}
+    answer = client.post("/items", json=body).json()
     assert (answer["right"], answer["known"]) == (False, "rejected")
+    assert store.current().seconds == {"ann": [600]}, "who takes longer was elsewhere"
     listed = client.get("/items?reviewer=ann").json()["entries"]
     assert [one["state"] for one in listed] == ["done", "todo"]
 
