@@ -13,11 +13,9 @@ from ragassay.formats.records import field_names
 
 names = st.sampled_from([n for f, others in field_names.ALIASES.items() for n in (f, *others)])
 inner_names = st.sampled_from(
-    [
-        "text", "content", "id", "doc_id", "score", "start", "end", "document", "metadata", "grade",
-        "speaker", "role", "citations", "statements", "enrichments", "answerability", "question",
-        "response", "source",
-    ]
+    ["text", "content", "id", "doc_id", "score", "start", "end", "document", "metadata", "grade",
+     "speaker", "role", "citations", "statements", "enrichments", "answerability", "question",
+     "response", "source"]
 )  # fmt: skip
 scalars = (
     st.none()
@@ -49,13 +47,11 @@ def test_any_record_is_a_sample_or_an_input_error(record, separator) -> None:
 
 
 pieces = st.sampled_from(
-    [
-        b"{", b"}", b"[", b"]", b'"id"', b'"query"', b'"a"', b":", b",", b"\n", b"\r\n", b"1",
-        b"id,query\n", b"\t", b'"', b"\xff", b"\xef\xbb\xbf", b"\x00", b"PAR1", b"\x1f\x8b", b" ",
-        b'{"id": 1, "query": "q"}\n', b"1 Q0 d 1 2.0 t\n",
-        b"query,passage_id,passage,generated_answer\n", b"NaN",
-        b'{"results": [{"query_id": 1, "gt_answer": "a"}]}',
-    ]
+    [b"{", b"}", b"[", b"]", b'"id"', b'"query"', b'"a"', b":", b",", b"\n", b"\r\n", b"1",
+     b"id,query\n", b"\t", b'"', b"\xff", b"\xef\xbb\xbf", b"\x00", b"PAR1", b"\x1f\x8b", b" ",
+     b'{"id": 1, "query": "q"}\n', b"1 Q0 d 1 2.0 t\n",
+     b"query,passage_id,passage,generated_answer\n", b"NaN",
+     b'{"results": [{"query_id": 1, "gt_answer": "a"}]}']
 )  # fmt: skip
 contents = st.lists(pieces, max_size=12).map(b"".join) | st.binary(max_size=30)
 

@@ -95,26 +95,18 @@ UNSCORED = {"metrics_unscored": {"RB_llm": "undefined: nothing", "odd": None}}
 READ: list[tuple[dict[str, Any], dict[str, Any]]] = [
     # Names.
     (
-        {
-            "inputs": {"question": "q"}, "outputs": {"response": "a"},
-            "expectations": {"expected_response": "r"},
-        },
+        {"inputs": {"question": "q"}, "outputs": {"response": "a"},
+         "expectations": {"expected_response": "r"}},
         {"query": "q", "answer": Answer("a"), "references": ("r",)},
     ),
     ({"ID": 1, "User Input": "q", "Response": "a"}, {"id": "1", "query": "q"}),
     ({"Retrieved-Context": ["c"]}, {"passages": (Passage("c"),)}),
-    (
-        {"answer": "gold", "prediction": "said", "error": None},
-        {"answer": Answer("said"), "references": ("gold",), "failure": None},
-    ),
-    (
-        {"answer": "gold", "prediction": "", "error": "timeout"},
-        {"answer": None, "failure": "timeout"},
-    ),
-    (
-        {"retrieval_context": ["r"], "context": ["g"]},
-        {"passages": (Passage("r"),), "gold": (GoldPassage(text="g"),)},
-    ),
+    ({"answer": "gold", "prediction": "said", "error": None},
+     {"answer": Answer("said"), "references": ("gold",), "failure": None}),
+    ({"answer": "gold", "prediction": "", "error": "timeout"},
+     {"answer": None, "failure": "timeout"}),
+    ({"retrieval_context": ["r"], "context": ["g"]},
+     {"passages": (Passage("r"),), "gold": (GoldPassage(text="g"),)}),
     # Ids and repeats.
     *(({"id": value}, {"id": "7"}) for value in (7, 7.0, "7")),
     *(({"query_run": n}, {"repeat": int(n) - 1}) for n in (1, 2, "3")),
@@ -124,17 +116,13 @@ READ: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"answer": ""}, {"answer": Answer("")}),
     ({"answer": PARTS}, {"answer": IN_PARTS}),
     ({"answer": {"statements": PARTS}}, {"answer": IN_PARTS}),
-    (
-        {"answer": {"text": "A.", "citations": ["d1"]}},
-        {"answer": Answer("A.", (Statement("A.", ("d1",)),))},
-    ),
+    ({"answer": {"text": "A.", "citations": ["d1"]}},
+     {"answer": Answer("A.", (Statement("A.", ("d1",)),))}),
     ({"reference": "Paris"}, {"references": ("Paris",)}),
     (
         {"golden_answers": [["NYC", "New York"], ["LA"]]},
-        {
-            "reference_groups": (("NYC", "New York"), ("LA",)),
-            "references": ("NYC", "New York", "LA"),
-        },
+        {"reference_groups": (("NYC", "New York"), ("LA",)),
+         "references": ("NYC", "New York", "LA")},
     ),
     ({"targets": [{"speaker": "agent", "text": "r"}]}, {"references": ("r",)}),
     # Passages.
@@ -146,44 +134,28 @@ READ: list[tuple[dict[str, Any], dict[str, Any]]] = [
             ("a", (Passage("a"),)), ([], ()), (None, None),
             ([{"doc_id": 1, "text": "a", "score": 2}], (Passage("a", "1", 2.0),)),
             ([{"id": "p", "text": None, "content": "Emma."}], (Passage("Emma.", "p"),)),
-            (
-                [{"id": "c", "filename": "f", "start_char_offset": 1, "end_char_offset": 5}],
-                (Passage(None, "c", None, "f", 1, 5),),
-            ),
-            (
-                [{"page_content": "a", "metadata": {"source": "f", "start_index": 3}}],
-                (Passage("a", None, None, "f", 3),),
-            ),
+            ([{"id": "c", "filename": "f", "start_char_offset": 1, "end_char_offset": 5}],
+             (Passage(None, "c", None, "f", 1, 5),)),
+            ([{"page_content": "a", "metadata": {"source": "f", "start_index": 3}}],
+             (Passage("a", None, None, "f", 3),)),
         )
     ),
-    (
-        {"chunks": [{"id": "c", "title": "t", "text": "x"}]},
-        {"passages": (Passage("x", "c", names=("t",)),)},
-    ),
-    (
-        {"contexts": ["a", "b"], "retrieved_context_ids": ["x", 7]},
-        {"passages": (Passage("a", "x"), Passage("b", "7"))},
-    ),
+    ({"chunks": [{"id": "c", "title": "t", "text": "x"}]},
+     {"passages": (Passage("x", "c", names=("t",)),)}),
+    ({"contexts": ["a", "b"], "retrieved_context_ids": ["x", 7]},
+     {"passages": (Passage("a", "x"), Passage("b", "7"))}),
     ({"passages": {"a": "x", "b": "y"}, "retrieved_ids": ["a", "b"]}, BY_ID),
     (
-        {
-            "passages": [{"id": "a", "text": "x"}, {"id": "b", "text": "y"}],
-            "retrieved_ids": ["a", "b"],
-        },
+        {"passages": [{"id": "a", "text": "x"}, {"id": "b", "text": "y"}],
+         "retrieved_ids": ["a", "b"]},
         BY_ID,
     ),
-    (
-        {"passages": ["x", "y"], "run": {"a": 0.9, "b": 0.1}},
-        {"passages": (Passage("x", "a", 0.9), Passage("y", "b", 0.1))},
-    ),
-    (
-        {"run": {"a": 0.5, "b": 0.5, "c": 0.9}},
-        {"passages": (Passage(None, "c", 0.9), Passage(None, "b", 0.5), Passage(None, "a", 0.5))},
-    ),
-    (
-        {"passage_embeddings": [[1, 0], [0, 1]]},
-        {"given": {"passage_embeddings": [[1, 0], [0, 1]]}, "passages": (Passage(), Passage())},
-    ),
+    ({"passages": ["x", "y"], "run": {"a": 0.9, "b": 0.1}},
+     {"passages": (Passage("x", "a", 0.9), Passage("y", "b", 0.1))}),
+    ({"run": {"a": 0.5, "b": 0.5, "c": 0.9}},
+     {"passages": (Passage(None, "c", 0.9), Passage(None, "b", 0.5), Passage(None, "a", 0.5))}),
+    ({"passage_embeddings": [[1, 0], [0, 1]]},
+     {"given": {"passage_embeddings": [[1, 0], [0, 1]]}, "passages": (Passage(), Passage())}),
     # Gold.
     *(
         ({"gold": value}, {"gold": expected})
@@ -191,39 +163,27 @@ READ: list[tuple[dict[str, Any], dict[str, Any]]] = [
             (["a"], (GoldPassage(text="a"),)),
             ({"d1": 2, "d2": 0}, (GoldPassage("d1", grade=2), GoldPassage("d2", grade=0))),
             ({"d1": "a"}, (GoldPassage("d1", "a"),)),
-            (
-                [{"filename": "f", "start_char_offset": 0, "end_char_offset": 9}],
-                (GoldPassage(document="f", start=0, end=9),),
-            ),
+            ([{"filename": "f", "start_char_offset": 0, "end_char_offset": 9}],
+             (GoldPassage(document="f", start=0, end=9),)),
             ([{"id": 1, "grade": 3}], (GoldPassage("1", grade=3),)), ([], ()), (None, None),
         )
     ),
     ({"gt_chunks": [{"title": "t", "fact": "f"}]}, {"gold": (GoldPassage(text="f"),)}),
     ({"retrieval_gt": [["a", "b"], ["c"]]}, {"gold": tuple(GoldPassage(x) for x in "abc")}),
-    (
-        {"reference_contexts": ["a"], "reference_context_ids": ["x"]},
-        {"gold": (GoldPassage("x", "a"),)},
-    ),
-    (
-        {"gold": ["a", "b"], "gold_ids": {"g1": 0, "g2": 2}},
-        {"gold": (GoldPassage("g1", "a", grade=0), GoldPassage("g2", "b", grade=2))},
-    ),
-    (
-        {"gold": [{"text": "a", "grade": 2}], "gold_ids": ["g"]},
-        {"gold": (GoldPassage("g", "a", grade=2),)},
-    ),
+    ({"reference_contexts": ["a"], "reference_context_ids": ["x"]},
+     {"gold": (GoldPassage("x", "a"),)}),
+    ({"gold": ["a", "b"], "gold_ids": {"g1": 0, "g2": 2}},
+     {"gold": (GoldPassage("g1", "a", grade=0), GoldPassage("g2", "b", grade=2))}),
+    ({"gold": [{"text": "a", "grade": 2}], "gold_ids": ["g"]},
+     {"gold": (GoldPassage("g", "a", grade=2),)}),
     ({"passages": [{"id": "c", "text": "t"}], "gold": ["a"]}, {"gold": (GoldPassage(text="a"),)}),
     # Conversations and labels.
     ({"messages": TALK}, {"query": "Who?", "answer": Answer("Ann.")}),
     ({"messages": TALK, "response": "Ann."}, {"answer": Answer("Ann.")}),
-    (
-        {"query": "q", "messages": [TALK[0], {"role": "user", "content": "q"}]},
-        {"history": (Turn("user", "Who?"),)},
-    ),
-    (
-        {"task_id": "t", "input": [TURN]},
-        {"answerability": Answerability.PARTIAL, "metadata": {"Question Type": ["Factoid"]}},
-    ),
+    ({"query": "q", "messages": [TALK[0], {"role": "user", "content": "q"}]},
+     {"history": (Turn("user", "Who?"),)}),
+    ({"task_id": "t", "input": [TURN]},
+     {"answerability": Answerability.PARTIAL, "metadata": {"Question Type": ["Factoid"]}}),
     *(
         ({name: value}, {"answerability": Answerability.UNANSWERABLE})
         for name, value in (
@@ -242,24 +202,18 @@ READ: list[tuple[dict[str, Any], dict[str, Any]]] = [
             (None, None),
         )
     ),
-    (
-        {"domain": "law", "tags": ["a"], "n": None},
-        {"metadata": {"domain": "law", "tags": ["a"], "n": None}},
-    ),
+    ({"domain": "law", "tags": ["a"], "n": None},
+     {"metadata": {"domain": "law", "tags": ["a"], "n": None}}),
     ({"metadata": {"domain": "law"}, "domain": "tax"}, {"metadata": {"domain": "tax"}}),
     ({"passages": [{"id": "p1", "text": "x", "metadata": {"id": "uuid"}}]},
      {"passages": (Passage("x", id="p1"),)}),
     (
         {**GIVEN, **UNSCORED},
-        {
-            "given": {"RL_F": [0.5], "RB_llm": None}, "given_by": {"RL_F": "x/1"},
-            "given_unscored": {"RB_llm": "undefined: nothing"}, "metadata": {},
-        },
+        {"given": {"RL_F": [0.5], "RB_llm": None}, "given_by": {"RL_F": "x/1"},
+         "given_unscored": {"RB_llm": "undefined: nothing"}, "metadata": {}},
     ),
-    (
-        {"given by": "a donor", "given_unscored": None},
-        {"metadata": {"given by": "a donor"}, "given_by": {}},
-    ),
+    ({"given by": "a donor", "given_unscored": None},
+     {"metadata": {"given by": "a donor"}, "given_by": {}}),
 ]  # fmt: skip
 
 

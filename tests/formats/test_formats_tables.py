@@ -91,10 +91,8 @@ LIST = "line 2, field 'contexts': the cell begins like a list"
     ('id,query\n1,"a"b\n', "line 2: this is not a valid table"),
     ("id,query,id\n1,a,2\n", "line 1: the header names 'id' more than once"),
     ('id,query,timestamp\n1,"a\nb\nc",1\n\n2,d,noon\n', "line 6, field 'timestamp'"),
-    (
-        'id,query,gold\n1,a,"{""g"": 1, ""g"": 2}"\n',
-        "line 2, field 'gold': an object has the key 'g' twice",
-    ),
+    ('id,query,gold\n1,a,"{""g"": 1, ""g"": 2}"\n',
+     "line 2, field 'gold': an object has the key 'g' twice"),
     *(
         (f'id,query,contexts\n1,a,"{cell}"\n', LIST)
         for cell in ("['a' 'b']", "['a'\n 'b']", "['a', ", "[{'text': 'a'")
@@ -245,12 +243,10 @@ def test_a_named_index_of_pandas_is_a_column() -> None:
 
 def test_every_missing_value_of_pandas_is_none() -> None:
     frame = pd.DataFrame(
-        {
-            "id": [1, 2], "query": ["a", "b"], "answer": ["x", float("nan")],
-            "domain": pd.array(["law", pd.NA], dtype="string"),
-            "turn": pd.array([1, None], dtype="Int64"),
-            "timestamp": [pd.Timestamp("2023-11-14T22:13:20Z"), pd.NaT],
-        }
+        {"id": [1, 2], "query": ["a", "b"], "answer": ["x", float("nan")],
+         "domain": pd.array(["law", pd.NA], dtype="string"),
+         "turn": pd.array([1, None], dtype="Int64"),
+         "timestamp": [pd.Timestamp("2023-11-14T22:13:20Z"), pd.NaT]}
     )  # fmt: skip
     first, second = from_records(frame)
     assert (first.timestamp, first.metadata) == (1700000000.0, {"domain": "law", "turn": 1})

@@ -257,10 +257,8 @@ def test_items_are_counted_by_document_by_what_is_said_of_them_and_by_length() -
 
 @pytest.mark.parametrize(
     ("name", "text", "told"),
-    [
-        ("users.log", "{}\n\n", "each line is read as a query: 1 query."),
-        ("users.csv", "query,n\n{},1\n", ""), ("users.log", '{{"query": "{}"}}\n', ""),
-    ],
+    [("users.log", "{}\n\n", "each line is read as a query: 1 query."),
+     ("users.csv", "query,n\n{},1\n", ""), ("users.log", '{{"query": "{}"}}\n', "")],
 )  # fmt: skip
 @pytest.mark.usefixtures("golden")
 def test_a_log_is_a_query_a_line_or_any_format(name: str, text: str, told: str, capsys) -> None:

@@ -214,10 +214,8 @@ def test_gold_is_found_whatever_white_space_and_markup_and_else_kept(desk: Path,
 
 @pytest.mark.parametrize(
     ("start", "end", "text"),
-    [
-        (1, 9, "The sauna\nis 4 euros."), (24, 99, "The sauna is 4 euros."),
-        (0, 21, "The sauna is 4 euros."),
-    ],
+    [(1, 9, "The sauna\nis 4 euros."), (24, 99, "The sauna is 4 euros."),
+     (0, 21, "The sauna is 4 euros.")],
 )  # fmt: skip
 def test_gold_at_a_wrong_place_is_put_where_its_text_stands(desk, start, end, text) -> None:
     gold = {"document": "pool", "start": start, "end": end, "text": text}

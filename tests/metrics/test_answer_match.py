@@ -85,11 +85,9 @@ def test_a_judge_that_fails_is_no_mismatch() -> None:
 
 @pytest.mark.parametrize(
     ("sample", "reason"),
-    [
-        (made(answer=None, references=("b",)), Reason.MISSING_INPUT),
-        (made(query=None, references=("b",)), Reason.MISSING_INPUT),
-        (made(), Reason.NOT_APPLICABLE), (made(references=("", "  ")), Reason.NOT_APPLICABLE),
-    ],
+    [(made(answer=None, references=("b",)), Reason.MISSING_INPUT),
+     (made(query=None, references=("b",)), Reason.MISSING_INPUT),
+     (made(), Reason.NOT_APPLICABLE), (made(references=("", "  ")), Reason.NOT_APPLICABLE)],
 )  # fmt: skip
 def test_without_its_parts_a_sample_is_unscored_and_nobody_is_asked(sample, reason) -> None:
     judge = Matcher()
@@ -142,14 +140,12 @@ def test_a_prompt_from_a_text_file_is_a_metric_named_after_it(tmp_path, no_metri
 
 @pytest.mark.parametrize(
     ("name", "text", "says"),
-    [
-        ("empty.txt", " \n", "holds no instructions"), ("missing.txt", None, "cannot be read"),
-        ("p.yaml", "name: x\n", "field 'instructions': is missing"),
-        ("p.yaml", "name: em\ninstructions: x\n", "A metric is called 'em' already"),
-        ("p.yaml", "name: x\ninstruction: x\ninstructions: y\n", "Did you mean 'instructions'"),
-        ("p.yaml", "name: x\ninstructions: y\ntemperature: 3\n", "line 3, field 'temperature'"),
-        ("p.yaml", "name: a b\ninstructions: y\n", "line 1, field 'name'"),
-    ],
+    [("empty.txt", " \n", "holds no instructions"), ("missing.txt", None, "cannot be read"),
+     ("p.yaml", "name: x\n", "field 'instructions': is missing"),
+     ("p.yaml", "name: em\ninstructions: x\n", "A metric is called 'em' already"),
+     ("p.yaml", "name: x\ninstruction: x\ninstructions: y\n", "Did you mean 'instructions'"),
+     ("p.yaml", "name: x\ninstructions: y\ntemperature: 3\n", "line 3, field 'temperature'"),
+     ("p.yaml", "name: a b\ninstructions: y\n", "line 1, field 'name'")],
 )  # fmt: skip
 def test_a_wrong_prompt_file_says_what_is_wrong_and_where(
     name: str, text: str | None, says: str, tmp_path: Path, no_metric_left: None

@@ -113,11 +113,8 @@ def test_chunks_are_the_same_by_id_or_by_text_directly_or_through_a_third() -> N
 
 @pytest.mark.parametrize(
     ("hits", "n_gold", "expected"),
-    [
-        ([1, 1], 2, 1.0), ([1, 1, 1, 1, 1], 5, 1.0), ([1, 0, 0, 1, 0], 3, 0.6350867851),
-        ([0, 0, 1, 0, 0, 0, 0, 0, 0, 0], 1, 0.7614393726),
-        ([1, 1, 0, 0, 0, 0, 0, 0, 0, 0], 2, 1.0),
-    ],
+    [([1, 1], 2, 1.0), ([1, 1, 1, 1, 1], 5, 1.0), ([1, 0, 0, 1, 0], 3, 0.6350867851),
+     ([0, 0, 1, 0, 0, 0, 0, 0, 0, 0], 1, 0.7614393726), ([1, 1, 0, 0, 0, 0, 0, 0, 0, 0], 2, 1.0)],
 )  # fmt: skip
 def test_normalised_hybrid_scores_of_the_reference(hits, n_gold, expected) -> None:
     assert hybrid_score(hits, n_gold, len(hits)) == pytest.approx(expected, abs=5e-11)
@@ -210,15 +207,11 @@ def test_gold_by_id_is_found_by_id() -> None:
     ("one", "reason"),
     [
         (sample(["A"], None), Reason.NOT_APPLICABLE), (sample(["A"], []), Reason.NOT_APPLICABLE),
-        (
-            Sample(id="q", passages=(Passage(id="A"),), gold=(GoldPassage(id="A", grade=0),)),
-            Reason.NOT_APPLICABLE,
-        ),
+        (Sample(id="q", passages=(Passage(id="A"),), gold=(GoldPassage(id="A", grade=0),)),
+         Reason.NOT_APPLICABLE),
         (Sample(id="q", gold=(GoldPassage(text="A"),)), Reason.MISSING_INPUT),
-        (
-            Sample(id="q", passages=(Passage(id="1"),), gold=(GoldPassage(text="A"),)),
-            Reason.MISSING_INPUT,
-        ),
+        (Sample(id="q", passages=(Passage(id="1"),), gold=(GoldPassage(text="A"),)),
+         Reason.MISSING_INPUT),
         (
             Sample(
                 id="q",

@@ -57,13 +57,10 @@ def test_both_lists_empty_gives_zero_or_an_error_as_published() -> None:
 
 @pytest.mark.parametrize(
     "call",
-    [
-        lambda: precision_at_k_exact(["A"], [], 1), lambda: recall_at_k_exact(["A"], [], 1),
-        lambda: precision_at_k_similarity([A], [], 1),
-        lambda: hybrid_log_rank_score_exact([], []),
-        lambda: hybrid_log_rank_score_similarity([A], []), lambda: corpus_bleu_score(["A"], []),
-        lambda: corpus_rouge_scores(["A"], []),
-    ],
+    [lambda: precision_at_k_exact(["A"], [], 1), lambda: recall_at_k_exact(["A"], [], 1),
+     lambda: precision_at_k_similarity([A], [], 1), lambda: hybrid_log_rank_score_exact([], []),
+     lambda: hybrid_log_rank_score_similarity([A], []), lambda: corpus_bleu_score(["A"], []),
+     lambda: corpus_rouge_scores(["A"], [])],
 )  # fmt: skip
 def test_no_gold_is_an_error_as_published(call) -> None:
     with pytest.raises(ValueError, match="ground truth"):
@@ -135,13 +132,11 @@ def d(*numbers: int) -> list[str]:
 
 @pytest.mark.parametrize(
     ("retrieved", "gold", "value"),
-    [
-        (d(1, 2, 3, 4, 5), d(1, 4, 9), 0.5231078140), (["A", "B"], ["A", "B"], 0.75),
-        (d(1, 2, 3, 4, 5), d(1, 2, 3, 4, 5), 0.7025364131),
-        (d(*range(1, 11)), d(1, 2), 0.9247425011), (d(1, 2, 3), d(3), 0.5),
-        (d(*range(1, 11)), d(3), 0.7614393726), (d(*range(1, 101)), d(3), 0.8807196863),
-        ([], ["A"], 0.0),
-    ],
+    [(d(1, 2, 3, 4, 5), d(1, 4, 9), 0.5231078140), (["A", "B"], ["A", "B"], 0.75),
+     (d(1, 2, 3, 4, 5), d(1, 2, 3, 4, 5), 0.7025364131),
+     (d(*range(1, 11)), d(1, 2), 0.9247425011), (d(1, 2, 3), d(3), 0.5),
+     (d(*range(1, 11)), d(3), 0.7614393726), (d(*range(1, 101)), d(3), 0.8807196863),
+     ([], ["A"], 0.0)],
 )  # fmt: skip
 def test_hybrid_scores_of_the_reference_in_both_variants(retrieved, gold, value) -> None:
     assert hybrid_log_rank_score_exact(retrieved, gold) == pytest.approx(value, abs=5e-11)

@@ -64,13 +64,11 @@ def test_every_form_of_citation_is_understood(text: str, cited: list[str]) -> No
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "In [2024] it rained.", "It rained (2024).", "Seven planets (7).", "There are 12 (3).",
-        "An array `x[1]` and\n```\ny[2]\n```\n", "The interval [0, 1] is closed.",
-        "The range [5-2] is empty.", "Left [sic] as it stood.",
-        "First (1) do this, then (2) that.", "He said [...] so.", "- [ ] to do\n- [x] done",
-        "A text (Smith, 2020).",
-    ],
+    ["In [2024] it rained.", "It rained (2024).", "Seven planets (7).", "There are 12 (3).",
+     "An array `x[1]` and\n```\ny[2]\n```\n", "The interval [0, 1] is closed.",
+     "The range [5-2] is empty.", "Left [sic] as it stood.",
+     "First (1) do this, then (2) that.", "He said [...] so.", "- [ ] to do\n- [x] done",
+     "A text (Smith, 2020)."],
 )  # fmt: skip
 def test_what_is_no_citation_is_none(text: str) -> None:
     assert not [one for one in parts(text, FIVE) if one.citations]
@@ -107,12 +105,10 @@ def test_a_line_that_wraps_before_a_citation_does_not_begin_with_it() -> None:
 
 @pytest.mark.parametrize(
     "ending",
-    [
-        "\n\nSources: [1], [2]", " Sources: [1], [2].",
-        "\n\n**References**\n[1] A book\n[2] https://example.org",
-        "\n\n## Sources:\n1. A book\n2. Another\n", "\n\n[^1]: A note.\n[^2]: Another.",
-        "\n\n[1]: https://example.org\n",
-    ],
+    ["\n\nSources: [1], [2]", " Sources: [1], [2].",
+     "\n\n**References**\n[1] A book\n[2] https://example.org",
+     "\n\n## Sources:\n1. A book\n2. Another\n", "\n\n[^1]: A note.\n[^2]: Another.",
+     "\n\n[1]: https://example.org\n"],
 )  # fmt: skip
 def test_a_list_of_sources_at_the_end_cites_nothing(ending: str) -> None:
     for way in (parts, sentences):
@@ -154,13 +150,11 @@ def test_a_long_text_of_one_piece_is_cut(piece: str, n: int) -> None:
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [
-        ("A [1, 2, 3]", [("A", ["[1]", "[2]", "[3]"])]), ("A [1], [2]", [("A", ["[1]", "[2]"])]),
-        ("A [1] [2]", [("A", ["[1]"])]), ("[1] A fact", [("A fact", [])]),
-        ("A [1] b", [("A", ["[1]"])]), ("A [1-3]", [("A [1-3]", [])]),
-        ("A [2024]", [("A", ["[2024]"])]), ("Uncited. Cited [1].", [("Uncited. Cited", ["[1]"])]),
-        ("A [1]. B", [("A", ["[1]"]), (". B", [])]),
-    ],
+    [("A [1, 2, 3]", [("A", ["[1]", "[2]", "[3]"])]), ("A [1], [2]", [("A", ["[1]", "[2]"])]),
+     ("A [1] [2]", [("A", ["[1]"])]), ("[1] A fact", [("A fact", [])]),
+     ("A [1] b", [("A", ["[1]"])]), ("A [1-3]", [("A [1-3]", [])]),
+     ("A [2024]", [("A", ["[2024]"])]), ("Uncited. Cited [1].", [("Uncited. Cited", ["[1]"])]),
+     ("A [1]. B", [("A", ["[1]"]), (". B", [])])],
 )  # fmt: skip
 def test_the_published_parts_are_cut_as_the_tool_cuts_them(text, expected) -> None:
     assert cut(published_parts(text)) == expected

@@ -54,11 +54,9 @@ NAMED = {
 
 @pytest.mark.parametrize(
     ("name", "mark"),
-    [
-        ("title", "[Depot guide]"), ("title", "[depot guide](https://elsewhere.org)"),
-        ("url", "[https://ex.org/depot]"), ("url", "([Depot guide](https://ex.org/depot))"),
-        ("metadata", "[Depot guide]"), ("metadata", "[here](https://ex.org/depot)"),
-    ],
+    [("title", "[Depot guide]"), ("title", "[depot guide](https://elsewhere.org)"),
+     ("url", "[https://ex.org/depot]"), ("url", "([Depot guide](https://ex.org/depot))"),
+     ("metadata", "[Depot guide]"), ("metadata", "[here](https://ex.org/depot)")],
 )  # fmt: skip
 def test_a_passage_is_cited_by_its_title_or_address(name: str, mark: str) -> None:
     found = scores(f"The depot is in Leeds {mark}.", NAMED[name])
@@ -123,11 +121,9 @@ def test_what_open_rag_eval_does_not_read_as_a_citation_is_counted() -> None:
 
 @pytest.mark.parametrize(
     ("text", "n"),
-    [
-        ("The depot is in Leeds (docs/guide.pdf).", 1), ("In Leeds (Source: guide.pdf, p. 4).", 1),
-        ("In Leeds (guide.pdf; plan.docx).", 2), ("In Leeds (see plan.docx).", 1),
-        ("In Leeds (other.pdf).", 0), ("In Leeds (Guide).", 0),
-    ],
+    [("The depot is in Leeds (docs/guide.pdf).", 1), ("In Leeds (Source: guide.pdf, p. 4).", 1),
+     ("In Leeds (guide.pdf; plan.docx).", 2), ("In Leeds (see plan.docx).", 1),
+     ("In Leeds (other.pdf).", 0), ("In Leeds (Guide).", 0)],
 )  # fmt: skip
 def test_parentheses_cite_a_file_that_was_retrieved(text: str, n: int) -> None:
     passages = (
@@ -139,17 +135,13 @@ def test_parentheses_cite_a_file_that_was_retrieved(text: str, n: int) -> None:
 
 @pytest.mark.parametrize(
     ("mark", "ranks"),
-    [
-        ("[1，2]", [0, 1]), ("【1、2】", [0, 1]), ("[文档1]", [0]), ("[来源: 2]", [1]),
-        ("[Quelle 1]", [0]), ("①", [0]), ("①②", [0, 1]), ("[②]", [1]), ("[fuente 2]", [1]),
-        ("［１］", [0]), ("[資料1]", [0]), ("[источник 1]", [0]), ("[مصدر 1]", [0]),
-        ("[문서 2]", [1]),
-        ("[source n° 1]", [0]), ("[来源：1]", [0]), ("〔1〕", [0]), ("（1）", [0]),
-        ("（文档2）", [1]),
-        ("[参考文献1]", [0]), ("[资料一]", [0]), ("[١، ٢]", [0, 1]), ("[स्रोत 2]", [1]), ("²", [1]),
-        ("¹,²", [0, 1]), ("<sup>2</sup>", [1]), ("<sup>1, 2</sup>", [0, 1]),
-        ("❷", [1]), ("[1.]", [0]),
-    ],
+    [("[1，2]", [0, 1]), ("【1、2】", [0, 1]), ("[文档1]", [0]), ("[来源: 2]", [1]),
+     ("[Quelle 1]", [0]), ("①", [0]), ("①②", [0, 1]), ("[②]", [1]), ("[fuente 2]", [1]),
+     ("［１］", [0]), ("[資料1]", [0]), ("[источник 1]", [0]), ("[مصدر 1]", [0]), ("[문서 2]", [1]),
+     ("[source n° 1]", [0]), ("[来源：1]", [0]), ("〔1〕", [0]), ("（1）", [0]), ("（文档2）", [1]),
+     ("[参考文献1]", [0]), ("[资料一]", [0]), ("[١، ٢]", [0, 1]), ("[स्रोत 2]", [1]), ("²", [1]),
+     ("¹,²", [0, 1]), ("<sup>2</sup>", [1]), ("<sup>1, 2</sup>", [0, 1]),
+     ("❷", [1]), ("[1.]", [0])],
 )  # fmt: skip
 def test_marks_of_other_languages_are_citations(mark: str, ranks: list[int]) -> None:
     passages = tuple(Passage(text) for text in ("a", "b"))

@@ -51,15 +51,13 @@ def outcome(field: str, one: Sample) -> Score | Unscored:
 
 @pytest.mark.parametrize(
     ("label", "idk", "paper", "spec"),
-    [
-        ("UNANSWERABLE", 1, 1, 1), ("UNANSWERABLE", 0.5, 0, 0), ("UNANSWERABLE", 0, 0, 0),
-        ("UNANSWERABLE", "unknown", OWN, OWN), ("UNANSWERABLE", None, OWN, OWN),
-        ("CONVERSATIONAL", 1, 1, OWN), ("CONVERSATIONAL", 0.5, 0, OWN),
-        ("CONVERSATIONAL", 0, 0, OWN), ("CONVERSATIONAL", "unknown", OWN, OWN),
-        ("ANSWERABLE", 1, 0, OWN), ("ANSWERABLE", 0.5, OWN, OWN), ("ANSWERABLE", 0, OWN, OWN),
-        ("ANSWERABLE", "unknown", OWN, OWN), ("PARTIAL", 1, 0, OWN), ("PARTIAL", 0.5, OWN, OWN),
-        ("PARTIAL", 0, OWN, OWN), ("PARTIAL", None, OWN, OWN),
-    ],
+    [("UNANSWERABLE", 1, 1, 1), ("UNANSWERABLE", 0.5, 0, 0), ("UNANSWERABLE", 0, 0, 0),
+     ("UNANSWERABLE", "unknown", OWN, OWN), ("UNANSWERABLE", None, OWN, OWN),
+     ("CONVERSATIONAL", 1, 1, OWN), ("CONVERSATIONAL", 0.5, 0, OWN),
+     ("CONVERSATIONAL", 0, 0, OWN), ("CONVERSATIONAL", "unknown", OWN, OWN),
+     ("ANSWERABLE", 1, 0, OWN), ("ANSWERABLE", 0.5, OWN, OWN), ("ANSWERABLE", 0, OWN, OWN),
+     ("ANSWERABLE", "unknown", OWN, OWN), ("PARTIAL", 1, 0, OWN), ("PARTIAL", 0.5, OWN, OWN),
+     ("PARTIAL", 0, OWN, OWN), ("PARTIAL", None, OWN, OWN)],
 )  # fmt: skip
 def test_the_whole_table(label: str, idk: Idk, paper: float, spec: float) -> None:
     assert idk_condition(OWN, idk, label) == paper
@@ -268,11 +266,8 @@ def test_a_value_that_is_impossible_under_the_table_is_taken_from_nobody(label: 
 
 @pytest.mark.parametrize(
     ("label", "value", "contradicts"),
-    [
-        ("UNANSWERABLE", OWN, True), ("UNANSWERABLE", 0, False),
-        ("CONVERSATIONAL", 1 - 1e-8, False), ("UNDERSPECIFIED", OWN, True),
-        ("PARTIAL", OWN, False),
-    ],
+    [("UNANSWERABLE", OWN, True), ("UNANSWERABLE", 0, False),
+     ("CONVERSATIONAL", 1 - 1e-8, False), ("UNDERSPECIFIED", OWN, True), ("PARTIAL", OWN, False)],
 )  # fmt: skip
 def test_given_conditioned_values_that_contradict_the_label_are_counted_and_told(
     label: str, value: float, contradicts: bool

@@ -108,11 +108,9 @@ def test_labels_flip_and_have_no_spread() -> None:
 
 @pytest.mark.parametrize(
     ("one", "other", "p"),
-    [
-        ("a b c d", "b d x", (2 / 4 + 2 / 3) / 2), ("a a a b", "a b", 1.0), ("The a", "the a", 0.5),
-        ("a b. c d.", "c d. a b", 1.0), ("a, b", "a b", 0.5), ("x y", "z", 0), ("a  b", "a\nb", 1),
-        ("a b c", "c b a", 1 / 3), ("a b c a", "c a b", 2 / 3),
-    ],
+    [("a b c d", "b d x", (2 / 4 + 2 / 3) / 2), ("a a a b", "a b", 1.0), ("The a", "the a", 0.5),
+     ("a b. c d.", "c d. a b", 1.0), ("a, b", "a b", 0.5), ("x y", "z", 0), ("a  b", "a\nb", 1),
+     ("a b c", "c b a", 1 / 3), ("a b c a", "c a b", 2 / 3)],
 )  # fmt: skip
 def test_rouge_l_of_open_rag_eval_counts_distinct_words_in_both_directions(one, other, p) -> None:
     for pair in ((one, other), (other, one)):

@@ -65,10 +65,8 @@ def test_parameters_get_the_parts_of_their_names() -> None:
 
 @pytest.mark.parametrize(
     ("gone", "reason"),
-    [
-        ("query", Reason.MISSING_INPUT), ("answer", Reason.MISSING_INPUT),
-        ("references", Reason.NOT_APPLICABLE), ("passages", Reason.MISSING_INPUT),
-    ],
+    [("query", Reason.MISSING_INPUT), ("answer", Reason.MISSING_INPUT),
+     ("references", Reason.NOT_APPLICABLE), ("passages", Reason.MISSING_INPUT)],
 )  # fmt: skip
 def test_a_missing_part_is_unscored_as_with_built_in_metrics(gone: str, reason: Reason) -> None:
     from dataclasses import replace
@@ -119,15 +117,12 @@ def test_a_value_outside_the_range_is_refused(value: float) -> None:
 
 @pytest.mark.parametrize(
     ("value", "reason", "words"),
-    [
-        (None, Reason.UNDEFINED, "as-given returned None"),
-        ((None, "no verbs"), Reason.UNDEFINED, "no verbs"),
-        ("0.5", Reason.FAILED, "returned a str"),
-        ({"score": 1}, Reason.FAILED, "returned a dict"),
-        ((1, 2), Reason.FAILED, "returned a tuple"), ((1,), Reason.FAILED, "returned a tuple"),
-        ((1, "a", "b"), Reason.FAILED, "returned a tuple"),
-        (Unscored(Reason.NOT_APPLICABLE, "mine"), Reason.NOT_APPLICABLE, "mine"),
-    ],
+    [(None, Reason.UNDEFINED, "as-given returned None"),
+     ((None, "no verbs"), Reason.UNDEFINED, "no verbs"), ("0.5", Reason.FAILED, "returned a str"),
+     ({"score": 1}, Reason.FAILED, "returned a dict"),
+     ((1, 2), Reason.FAILED, "returned a tuple"), ((1,), Reason.FAILED, "returned a tuple"),
+     ((1, "a", "b"), Reason.FAILED, "returned a tuple"),
+     (Unscored(Reason.NOT_APPLICABLE, "mine"), Reason.NOT_APPLICABLE, "mine")],
 )  # fmt: skip
 def test_what_is_no_number_is_unscored_with_its_reason(value, reason, words) -> None:
     import re
@@ -230,14 +225,12 @@ def em(answer):
 
 @pytest.mark.parametrize(
     ("function", "options", "words"),
-    [
-        (one_arg, {}, "parameter 'answr' is not a part of a sample. Did you mean 'answer'"),
-        (star, {}, "'answers' has no fixed name"), (default_part, {}, "default can only be None"),
-        (list_default, {}, "has a list as its default"), (em, {}, "called 'em' already"),
-        (lambda answer: 1, {}, "a function with a name"), (3, {}, "a function with a name"),
-        (is_short.function, {"low": 1, "high": 1}, "low is 1, which is not below high"),
-        (is_short.function, {"name": "not a name"}, "cannot be a metric's name"),
-    ],
+    [(one_arg, {}, "parameter 'answr' is not a part of a sample. Did you mean 'answer'"),
+     (star, {}, "'answers' has no fixed name"), (default_part, {}, "default can only be None"),
+     (list_default, {}, "has a list as its default"), (em, {}, "called 'em' already"),
+     (lambda answer: 1, {}, "a function with a name"), (3, {}, "a function with a name"),
+     (is_short.function, {"low": 1, "high": 1}, "low is 1, which is not below high"),
+     (is_short.function, {"name": "not a name"}, "cannot be a metric's name")],
 )  # fmt: skip
 def test_what_cannot_be_a_metric_is_refused(function, options, words) -> None:
     with pytest.raises(UsageError, match=words):

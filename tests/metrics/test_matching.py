@@ -33,13 +33,11 @@ def unscored(name: str, answer: str, *references: str) -> Unscored:
 
 @pytest.mark.parametrize(
     ("name", "answer", "reference", "published"),
-    [
-        ("acc", "London is rainy", "The", 1), ("acc", "a party", "art", 1),
-        ("acc", "", "Paris", 0), ("em", "", "A", 1),
-        ("coverem", "york has a new bridge", "new york", 1), ("coverem", "", "The", 1),
-        ("f1", "", "The", 0), ("f1", "anything", "The", 0), ("rouge-l", "北京", "北京", 0),
-        ("em", "True", "yes", 1),
-    ],
+    [("acc", "London is rainy", "The", 1), ("acc", "a party", "art", 1),
+     ("acc", "", "Paris", 0), ("em", "", "A", 1),
+     ("coverem", "york has a new bridge", "new york", 1), ("coverem", "", "The", 1),
+     ("f1", "", "The", 0), ("f1", "anything", "The", 0), ("rouge-l", "北京", "北京", 0),
+     ("em", "True", "yes", 1)],
 )  # fmt: skip
 def test_ultrarags_degenerate_cases_are_kept_under_its_names(
     name: str, answer: str, reference: str, published: float
@@ -94,10 +92,8 @@ def test_identical_texts_of_any_script_score_one(name: str, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("answer", "reference", "same"),
-    [
-        ("价格是3.5元", "价格是5.3元", 0), ("ราคา1.5บาท", "ราคา5.1บาท", 0), ("共1.5万", "5万", 0),
-        ("约1,250.50元", "约1250.50元", 1), ("10⁶ cells", "106 cells", 0), ("5¼", "51/4", 0),
-    ],
+    [("价格是3.5元", "价格是5.3元", 0), ("ราคา1.5บาท", "ราคา5.1บาท", 0), ("共1.5万", "5万", 0),
+     ("约1,250.50元", "约1250.50元", 1), ("10⁶ cells", "106 cells", 0), ("5¼", "51/4", 0)],
 )  # fmt: skip
 def test_a_number_beside_letters_without_spaces_and_below_raised_digits_is_one_number(
     answer: str, reference: str, same: int
@@ -162,11 +158,9 @@ def test_the_corrected_metrics_order_themselves(answer: list[str], golds: list[l
 
 @pytest.mark.parametrize(
     ("answer", "reference"),
-    [
-        ("C++", "C"), ("C#", "C"), ("C++", "C#"), ("Vitamin A", "Vitamin"), ("5%", "5"),
-        ("$5", "€5"), ("-5", "5"), ("3.14", "314"), ("5.3", "3.5"), ("A+", "A"), ("माता", "मोती"),
-        ("Python 3.10", "Python 3.1"), ("1,250", "1.25"),
-    ],
+    [("C++", "C"), ("C#", "C"), ("C++", "C#"), ("Vitamin A", "Vitamin"), ("5%", "5"),
+     ("$5", "€5"), ("-5", "5"), ("3.14", "314"), ("5.3", "3.5"), ("A+", "A"), ("माता", "मोती"),
+     ("Python 3.10", "Python 3.1"), ("1,250", "1.25")],
 )  # fmt: skip
 def test_answers_that_differ_by_a_sign_or_a_letter_are_not_equal(answer, reference) -> None:
     assert value("exact_match", answer, reference) == 0

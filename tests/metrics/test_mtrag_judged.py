@@ -251,12 +251,10 @@ def some(question: Question[Any]) -> Any:
 @pytest.mark.parametrize("label", ["ANSWERABLE", "UNANSWERABLE", "UNDERSPECIFIED"])
 def test_every_sample_is_scored_or_says_why_and_the_counts_add_up(label: str) -> None:
     records = [
-        {
-            "task_id": f"c<::>{n}", "input": [{"speaker": "user", "text": f"question {n}"}],
-            "contexts": [{"document_id": "d", "text": f"passage {n}"}],
-            "targets": [{"text": f"target {n}"}], "predictions": [{"text": f"answer {n}"}],
-            "Answerability": [label],
-        }
+        {"task_id": f"c<::>{n}", "input": [{"speaker": "user", "text": f"question {n}"}],
+         "contexts": [{"document_id": "d", "text": f"passage {n}"}],
+         "targets": [{"text": f"target {n}"}], "predictions": [{"text": f"answer {n}"}],
+         "Answerability": [label]}
         for n in range(60)
     ]  # fmt: skip
     result = ragassay.evaluate(records, "mtrag", judge=Scripted(some))
@@ -299,13 +297,10 @@ def task(spelling: dict[str, Any], enriched: dict[str, Any] | None = None) -> di
 
 @pytest.mark.parametrize(
     "record",
-    [
-        task({"Answerability": ["UNANSWERABLE"]}), task({"answerability": ["UNANSWERABLE"]}),
-        task({"answerability": "unanswerable"}),
-        task({"Answerability": ["UNANSWERABLE"], "answerability": ["UNANSWERABLE"]}),
-        task({}, {"Answerability": ["UNANSWERABLE"]}),
-        task({}, {"answerability": ["UNANSWERABLE"]}),
-    ],
+    [task({"Answerability": ["UNANSWERABLE"]}), task({"answerability": ["UNANSWERABLE"]}),
+     task({"answerability": "unanswerable"}),
+     task({"Answerability": ["UNANSWERABLE"], "answerability": ["UNANSWERABLE"]}),
+     task({}, {"Answerability": ["UNANSWERABLE"]}), task({}, {"answerability": ["UNANSWERABLE"]})],
 )  # fmt: skip
 def test_issue_23_the_label_is_found_under_every_spelling(record: dict[str, Any]) -> None:
     found = ragassay.evaluate([record], "mtrag").summary.metrics

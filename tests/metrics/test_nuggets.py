@@ -236,10 +236,8 @@ def test_what_is_missing_is_said() -> None:
 
 @pytest.mark.parametrize(
     ("one", "other"),
-    [
-        ("Seven planets have moons", "seven planets have a moon."),
-        ("The sun is a star", "Sun: star"), ("It doesn't rain", "it does not rain!"),
-    ],
+    [("Seven planets have moons", "seven planets have a moon."),
+     ("The sun is a star", "Sun: star"), ("It doesn't rain", "it does not rain!")],
 )  # fmt: skip
 def test_one_fact_in_two_wordings_is_one_nugget(one: str, other: str) -> None:
     assert Distinct((one, other), words=20).texts == [one]

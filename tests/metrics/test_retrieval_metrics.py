@@ -86,10 +86,8 @@ GOLD = {"a": 0, "b": 1, "c": 0, "e": 2, "z": 3}
         # Two irrelevant judged documents (a, c); a stands above b, both stand above e.
         ("Bpref", ((1 - 1 / 2) + (1 - 2 / 2)) / 3),
         ("nDCG@5", (1 / math.log2(3) + 2 / math.log2(6)) / (3 + 2 / math.log2(3) + 1 / 2)),
-        (
-            "nDCG(gain=exp)@5",
-            (1 / math.log2(3) + 3 / math.log2(6)) / (7 + 3 / math.log2(3) + 1 / 2),
-        ),
+        ("nDCG(gain=exp)@5",
+         (1 / math.log2(3) + 3 / math.log2(6)) / (7 + 3 / math.log2(3) + 1 / 2)),
         ("nDCG(gains=1:5;2:4;3:0)", (5 / math.log2(3) + 4 / math.log2(6)) / (5 + 4 / math.log2(3))),
         ("RBP", 0.2 * (0.8 + 0.8**4)),
         ("RBP(p=0.5,graded=true)", 0.5 * (0.5 / 3 + 0.5**4 * 2 / 3)),

@@ -21,10 +21,8 @@ TOLD = sample(latency=0.25, first_token=0.1, input_tokens=30, output_tokens=12, 
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [
-        ("latency", 0.25), ("first_token", 0.1), ("cost", 0.002), ("error_rate", False),
-        ("tokens", 42), ("tokens.total", 42), ("tokens.input", 30), ("tokens.output", 12),
-    ],
+    [("latency", 0.25), ("first_token", 0.1), ("cost", 0.002), ("error_rate", False),
+     ("tokens", 42), ("tokens.total", 42), ("tokens.input", 30), ("tokens.output", 12)],
 )  # fmt: skip
 def test_the_value_is_what_was_recorded(name: str, value: float) -> None:
     assert parse(name).score(TOLD).value == value

@@ -12,11 +12,9 @@ STEMMER = porter.PorterStemmer()
 
 @pytest.mark.parametrize(
     ("given_text", "normal"),
-    [
-        ("A.I.", "i"), ("vitamin A", "vitamin"), ("don't", "don t"), ("$1,000.50", "1 000 50"),
-        ("The", ""), ("True", "yes"), ("False", "no"), ("True story", "true story"),
-        ("snake_case", "snake case"), ("‘quoted´`", "quoted"), ("北京，中国", "北京，中国"),
-    ],
+    [("A.I.", "i"), ("vitamin A", "vitamin"), ("don't", "don t"), ("$1,000.50", "1 000 50"),
+     ("The", ""), ("True", "yes"), ("False", "no"), ("True story", "true story"),
+     ("snake_case", "snake case"), ("‘quoted´`", "quoted"), ("北京，中国", "北京，中国")],
 )  # fmt: skip
 def test_ultrarag_normal_form_is_the_published_one(given_text: str, normal: str) -> None:
     assert text.ultrarag_normal(given_text) == normal

@@ -101,16 +101,14 @@ def test_a_number_that_names_something_is_not_asked_for(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("sentence", "asked"),
-    [
-        ("Cards cost four euros here.", "four euros, not five euros"), ("Cards cost 4 euros.", ""),
-        ("The pool has 9 lanes.", "9 lanes, not 10 lanes"), ("It lasts the guest 9 days.", ""),
-        (f"The pool has 9 lanes{' and' * 35}.", "9 lanes, not 10 lanes"),
-        (f"The pool has 9 lanes{' and' * 36}.", ""), ("The pool has 9 lanes today", ""),
-        ("the pool has 9 lanes.", ""), ("The pool (old) has 9 lanes.", ""),
-        ("A card takes 4 to 6 euros.", ""), ("A card takes between 4 and 6 euros.", ""),
-        ("A card takes 4 or 6 euros.", ""), ("Often a card costs 12 costs.", ""),
-        ("Cards cost four euros here. It is 4 euros.", "four euros, not five euros"),
-    ],
+    [("Cards cost four euros here.", "four euros, not five euros"), ("Cards cost 4 euros.", ""),
+     ("The pool has 9 lanes.", "9 lanes, not 10 lanes"), ("It lasts the guest 9 days.", ""),
+     (f"The pool has 9 lanes{' and' * 35}.", "9 lanes, not 10 lanes"),
+     (f"The pool has 9 lanes{' and' * 36}.", ""), ("The pool has 9 lanes today", ""),
+     ("the pool has 9 lanes.", ""), ("The pool (old) has 9 lanes.", ""),
+     ("A card takes 4 to 6 euros.", ""), ("A card takes between 4 and 6 euros.", ""),
+     ("A card takes 4 or 6 euros.", ""), ("Often a card costs 12 costs.", ""),
+     ("Cards cost four euros here. It is 4 euros.", "four euros, not five euros")],
 )  # fmt: skip
 def test_a_value_is_asked_for_where_its_sentence_stands_alone(tmp_path, sentence, asked) -> None:
     docs = documents_of(tmp_path / "docs", shop=f"# Shop\n\n{sentence}\n")
@@ -279,16 +277,14 @@ def test_the_mix_is_met_by_largest_remainders() -> None:
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [
-        (["--mix", "type=factul:2"], "no type is called 'factul'"),
-        (["--mix", "kind=factual"], "write PART=VALUE:WEIGHT"),
-        (["--mix", "type=factual:-1"], "weight of at least 0"),
-        (["--mix", "type=factual:0"], "no weight is above 0"),
-        (["--mix", "type=reasoning"], "cannot write type=reasoning"),
-        (["--mix", "shape=across"], "cannot write shape=across"),
-        (["--n", "0"], "at least 1 item"), (["--budget", "much"], "Write dollars"),
-        (["--no-answers"], "Name a model with --generator"),
-    ],
+    [(["--mix", "type=factul:2"], "no type is called 'factul'"),
+     (["--mix", "kind=factual"], "write PART=VALUE:WEIGHT"),
+     (["--mix", "type=factual:-1"], "weight of at least 0"),
+     (["--mix", "type=factual:0"], "no weight is above 0"),
+     (["--mix", "type=reasoning"], "cannot write type=reasoning"),
+     (["--mix", "shape=across"], "cannot write shape=across"),
+     (["--n", "0"], "at least 1 item"), (["--budget", "much"], "Write dollars"),
+     (["--no-answers"], "Name a model with --generator")],
 )  # fmt: skip
 def test_what_cannot_be_done_is_said(tmp_path: Path, capsys, words: list[str], said: str) -> None:
     command = ["golden", "synthesize", str(DOCUMENTS), "-o", str(tmp_path / "golden"), *words]

@@ -104,15 +104,13 @@ def test_rows_of_a_csv_are_documents(config: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("old", "new", "said"),
-    [
-        ("type: LocalFileSource", "type: VectaraCorpusSource", "Export a Vectara corpus"),
-        ("path: ", "folder: ", "folder"), ("n_questions: 8", "n_questions: none", "n_questions"),
-        ("type: LocalFileSource", "type: CSVSource", "CSVSource needs csv_path"),
-        ("unanswerable: 25", "unanswered: 25", "a type of"), ("words: 5", "words: 90", "larger"),
-        ("${oc.env:WRITERS_KEY}", "sk-written-out", "a key must not be in the file"),
-        ("OpenAIModel", "OpenMindModel", "no model 'OpenMindModel'"),
-        ("min_doc_size: 100", "min_doc_size: 1000000", "no document that counts"),
-    ],
+    [("type: LocalFileSource", "type: VectaraCorpusSource", "Export a Vectara corpus"),
+     ("path: ", "folder: ", "folder"), ("n_questions: 8", "n_questions: none", "n_questions"),
+     ("type: LocalFileSource", "type: CSVSource", "CSVSource needs csv_path"),
+     ("unanswerable: 25", "unanswered: 25", "a type of"), ("words: 5", "words: 90", "larger"),
+     ("${oc.env:WRITERS_KEY}", "sk-written-out", "a key must not be in the file"),
+     ("OpenAIModel", "OpenMindModel", "no model 'OpenMindModel'"),
+     ("min_doc_size: 100", "min_doc_size: 1000000", "no document that counts")],
 )  # fmt: skip
 def test_a_wrong_file_is_told_with_its_place(config, capsys, old, new, said) -> None:
     text = config.read_text()

@@ -6,11 +6,9 @@ from ragassay.base.errors import InputError
 from ragassay.texts.document_names import DocumentNames, same_document
 
 NAMES = DocumentNames(
-    {
-        "pool": "pool.md", "guides/pool": "guides/pool.pdf", "guides/sauna": "guides/sauna.md",
-        "old/sauna": "old/sauna.md", "v1.2": "v1.2.md", "release-1": "release-1.md",
-        "plan": "plans/Plan.PDF",
-    }
+    {"pool": "pool.md", "guides/pool": "guides/pool.pdf", "guides/sauna": "guides/sauna.md",
+     "old/sauna": "old/sauna.md", "v1.2": "v1.2.md", "release-1": "release-1.md",
+     "plan": "plans/Plan.PDF"}
 )  # fmt: skip
 
 
