@@ -74,6 +74,7 @@ def test_a_column_that_is_named_like_a_path_wins() -> None:
     assert samples(records, {"answer": "a.b"})[0].answer_text == "flat"
     assert samples(records, {"answer": "x|y"})[0].answer_text == "bar"
     assert samples(records, {"answer": "a['b']"})[0].answer_text == "nested"
+    assert samples([{"id": "1", "a[b": "odd"}], {"answer": "a[b"})[0].answer_text == "odd"
     assert samples([{"id": "1", "x": ["one"]}], {"answer": "x[-1]"})[0].answer_text == "one"
 
 

@@ -241,10 +241,13 @@ def test_up_to_three_files_without_records_are_all_named(tmp_path: Path) -> None
     (path := tmp_path / "a.json").write_text("[]")
     with pytest.raises(InputError, match=r"a\.json: there are no records"):
         load([path] * 3)
+    with pytest.raises(UsageError, match="No data is named"):
+        load([])
 
 
 @pytest.mark.parametrize(("options", "said"), [
     ({"format": "jsnol"}, "Unknown format 'jsnol'. Did you mean 'jsonl'"),
+    ({"passages_from": "steps"}, "'steps' is none of retrieval, tools and span:NAME"),
     ({"limit": 0}, "limit must be at least 1"), ({"limit": -1}, "limit must be at least 1"),
 ])  # fmt: skip
 def test_an_option_that_is_none_is_a_usage_error(tmp_path: Path, options, said: str) -> None:

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import gzip
+import io
+import json
 import math
 import warnings
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from hypothesis import given, strategies as st
 
@@ -25,6 +28,13 @@ def write(folder: Path, content: str | bytes, name: str = "file") -> Path:
     return path
 
 
+def parquet(**columns: list[Any]) -> bytes:
+    stream = io.BytesIO()
+    pl.DataFrame(columns).write_parquet(stream)
+    return stream.getvalue()
+
+
+MANY = {f"q{n}": {"d": 1} for n in range(20)}
 LAYOUTS = {
     "single spaces": RUN, "tabs": RUN.replace(" ", "\t"), "padded": RUN.replace(" ", "\t  "),
     "spaces and tabs": RUN.replace(" a ", "\ta "), "CRLF": RUN.replace("\n", "\r\n"),
@@ -75,6 +85,8 @@ def test_beir_qrels_are_known_by_their_header(tmp_path: Path, order: str) -> Non
 
 
 def test_a_beir_folder_gives_its_test_qrels(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"this folder has no qrels/\*\.tsv"):
+        trec_files.read_qrels(tmp_path)
     (tmp_path / "qrels").mkdir()
     header = "query-id\tcorpus-id\tscore\n"
     write(tmp_path / "qrels", header + "q\td\t1\n", "dev.tsv")
@@ -122,6 +134,10 @@ def test_a_faulty_run_is_an_error_that_says_where(tmp_path, content, line, said:
     ("q1 0 a relevant\n", 1, "'relevant' is not a whole number"),
     (RUN, None, "this is a run, not qrels"),
     ("query-id\tcorpus-id\tscore\nq\t\t1\n", 2, "the field is empty"),
+    ('{"query-id": null, "corpus-id": "d", "score": 1}', 1, "None is not an id"),
+    (json.dumps({**MANY, "q": 3}), None, "field 'q': there are no documents with numbers"),
+    (parquet(x=["a"]), None, "the columns are x; none of them"),
+    (parquet(query=[], document=[], grade=[]), None, "the file holds no query"),
     ("query-id\tcorpus-id\tscore\nq\td\n", 2, "has 2 columns, a BEIR qrels file has 3"),
 ])  # fmt: skip
 def test_faulty_qrels_are_an_error_that_says_where(tmp_path, content, line, said: str) -> None:

@@ -86,7 +86,8 @@ def test_each_language_is_compared_with_documents_of_its_own(tmp_path: Path) -> 
 
 @pytest.mark.parametrize(
     ("query", "complaint"),
-    [("游泳池夏天几点开门？", ""), ("几点？", "the query has 2 words"), ("文章中说游泳池几点开门？", "mentions '文章中'"),
+    [("游泳池夏天几点开门？", ""), ("几点？", "the query has 2 words"),
+     ("文章中说游泳池几点开门？", "mentions '文章中'"),
      ("日本文化中心在英文中叫什么？", ""),
      ("Wann öffnet laut diesem Abschnitt das Bad?", "mentions 'diesem Abschnitt'"),
      ("Wann öffnet das Bad im Text?", "mentions 'im Text'"),
