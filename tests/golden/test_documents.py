@@ -54,6 +54,8 @@ def test_what_cannot_be_read_is_told(name: str, content: bytes, complaint: str, 
     (tmp_path / name).write_bytes(content)
     with pytest.raises(InputError) as error:
         load_documents(tmp_path)
+    with pytest.raises(InputError, match="is not a folder of documents"):
+        load_documents(tmp_path / name)
     assert complaint in str(error.value) and "OCR" not in str(error.value)
     assert error.value.path == tmp_path / name  # the error of the file itself
 

@@ -17,7 +17,7 @@ from ragassay.base.sample import Answer, Answerability, Passage, Sample, Turn
 from ragassay.cli.command_line import call
 from ragassay.golden import schema
 from ragassay.golden.golden_folder import GoldenSet
-from ragassay.golden.golden_item import GoldenItem
+from ragassay.golden.golden_item import GoldenItem, nearly, unplaced
 from ragassay.golden.golden_join import joined
 from ragassay.golden.golden_parts import sampled, split
 from ragassay.review.review_store import ReviewStore, version_of
@@ -107,6 +107,9 @@ def test_passages_of_no_document_tell_how_many_samples_go_unscored(desk: Path) -
         "2 passages not found in the documents of golden, so metrics of spans and characters leave "
         "1 sample out."
     ) in result.summary.warnings
+    shutil.rmtree("docs")
+    result = ragassay.evaluate(answers, metrics=["CharR"], golden="golden")
+    assert "docs does not exist, so passages cannot be found" in " ".join(result.summary.warnings)
 
 
 def test_answers_are_joined_by_id_and_only_accepted_items_count(desk: Path) -> None:
@@ -175,6 +178,10 @@ def test_parts_keep_the_shares_of_each_kind() -> None:
 
 
 def test_parts_are_written(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for words, told in (("73", "73 items cannot be drawn from 72"), ("0", "0 items cannot be"),
+                        ("5 --by kind", "Items have no field 'kind'. There are: id")):  # fmt: skip
+        assert call(["golden", "sample", "golden", *words.split(), "-o", "ten"]) == 2
+        assert told in " ".join(capsys.readouterr().err.split())
     assert call(["golden", "sample", "golden", "10", "-o", "ten"]) == 0
     assert GoldenSet.open(Path("ten")).documents().keys() == (
         GoldenSet.open(Path("golden")).documents().keys()
@@ -197,6 +204,8 @@ def test_parts_are_written(desk: Path, capsys: pytest.CaptureFixture[str]) -> No
     [
         ("{", "line 1: not valid JSON"), ('{"id": "a"}', "line 1, field 'query'"),
         ('{"id": "a", "query": "q", "statsu": "draft"}', "field 'statsu'"),
+        ('{"id": "a", "query": "q", "history": [{"speaker": "bot", "text": "x"}]}',
+         "said by 'user' or 'agent'"),
         ('{"id": "a", "query": "q", "gold": [{"document": "d", "start": 5, "end": 5, '
          '"text": "x"}]}',
          "the span ends at 5, and starts at 5"),
@@ -218,6 +227,8 @@ def test_a_difference_shows_gold_that_changed(desk: Path, capsys) -> None:
     now.items[1].gold = [one.model_copy(update={"grade": 7}) for one in now.items[1].gold or []]
     spans = now.items[2].gold or []  # at other places of the same document
     now.items[2].gold = [one.model_copy(update={"end": one.end + 1}) for one in spans]
+    now.items[3].gold = []
+    now.items.append(GoldenItem(id="new", query="New?"))
     now.save()
     now.save_manifest(now.documents())
     assert call(["golden", "diff", "golden", "other"]) == 0
@@ -225,8 +236,9 @@ def test_a_difference_shows_gold_that_changed(desk: Path, capsys) -> None:
     assert f"changed: {now.items[0].id} (gold): " in out
     assert "twelve" in out and " is '" in out and "thirteen" in out
     assert call(["golden", "diff", "golden", "other", "--json"]) == 0
-    [change, regraded, moved] = json.loads(capsys.readouterr().out)["changes"]
-    assert moved["kind"] == "moved" and "gold" not in moved
+    [change, regraded, moved, emptied, added] = json.loads(capsys.readouterr().out)["changes"]
+    assert moved["kind"] == "moved" and "gold" not in moved and "gold" not in emptied
+    assert (emptied["kind"], added["kind"], added["id"]) == ("changed", "added", "new")
     assert change["gold"] == [[span.text, edited]] and regraded["kind"] == "changed"
 
 
@@ -314,6 +326,20 @@ FULL = {
 }  # fmt: skip
 
 
+def test_an_item_is_what_a_sample_of_it_tells() -> None:
+    item = GoldenItem.model_validate(FULL)
+    again = GoldenItem.of_sample(item.to_sample())
+    own = {"negative_references", "author", "reviewer", "verified_on", "status", "provenance"}
+    differ = {
+        name for name in GoldenItem.model_fields if getattr(again, name) != getattr(item, name)
+    }
+    assert differ == {*own, "gold"}, "and the words beside a span"
+    theirs = {"nearly": {"spans": [{"text": "x"}]}, "unplaced": "x"}
+    for provenance in (theirs, {"nearly": {"spans": 3}, "unplaced": ["x"]}):
+        item = GoldenItem.model_validate({**FULL, "provenance": provenance})
+        assert nearly(item) == unplaced(item) == [], "somebody else's provenance"
+
+
 @pytest.mark.parametrize("end", ["jsonl", "csv", "tsv", "parquet", "xlsx"])
 def test_every_field_of_an_item_survives_export_and_import(pool: Path, end: str) -> None:
     bare = {"id": "b", "query": "And the sauna?", "gold": [], "status": "accepted"}
@@ -391,6 +417,8 @@ def test_a_file_in_place_of_a_golden_set_is_told_with_full_commands(here: Path, 
     Path("q.jsonl").write_text('{"id": "1", "query": "Who?", "references": ["Ann"]}')
     with pytest.raises(InputError, match="golden import FILE --documents DOCUMENTS -o golden"):
         GoldenSet.open(Path("q.jsonl"))
+    with pytest.raises(InputError, match=r"holds no queries.jsonl: it is not a golden set"):
+        GoldenSet.open(here)
     assert call(["golden", "import", "q.jsonl", "-o", "g"]) == 2
     assert "--documents" in capsys.readouterr().err
 
@@ -493,3 +521,7 @@ def test_an_ambiguous_name_of_a_document_is_an_error(desk: Path, capsys) -> None
     answers = [{"id": "q", "answer": "x", "passages": [{"text": "The pool", "document": "pool"}]}]
     with pytest.raises(InputError, match=r"a passage of 'q' names .* 'pool' may be any of 2"):
         ragassay.evaluate(answers, metrics=["CharR"], golden="of-two")
+    lines = Path("of-two/queries.jsonl")
+    lines.write_text(lines.read_text().replace('"document":"a/pool"', '"document":"pool"'))
+    with pytest.raises(InputError, match="gold of 'q' names a document: 'pool' may be any of 2"):
+        GoldenSet.open(Path("of-two"))

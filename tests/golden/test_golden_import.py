@@ -240,5 +240,7 @@ def test_columns_name_every_field_of_an_item_and_of_a_span(desk: Path) -> None:
     ("references", "write FIELD=COLUMN, as in references=answer"),
 ])  # fmt: skip
 def test_a_column_or_field_that_is_not_there_is_told(desk, named, told, capsys) -> None:
+    made("id,query,Stelle\n", code=2)
+    assert "there are no records" in capsys.readouterr().err
     made("id,query,Stelle\na,When?,x\n", "--columns", named, code=2)
     assert told in " ".join(capsys.readouterr().err.split())

@@ -68,13 +68,10 @@ def test_no_gold_is_an_error_as_published(call) -> None:
 
 
 @pytest.mark.parametrize("k", [0, -1])
-@pytest.mark.parametrize(
-    ("functions", "chunk"),
-    [
-        ((precision_at_k_exact, recall_at_k_exact, f1_at_k_exact), "A"),
-        ((precision_at_k_similarity, recall_at_k_similarity, f1_at_k_similarity), A),
-    ],
-)
+@pytest.mark.parametrize(("functions", "chunk"), [
+    ((precision_at_k_exact, recall_at_k_exact, f1_at_k_exact), "A"),
+    ((precision_at_k_similarity, recall_at_k_similarity, f1_at_k_similarity), A),
+])  # fmt: skip
 def test_k_below_one_is_refused(functions, chunk, k) -> None:
     for function in functions:
         with pytest.raises(ValueError, match=f"k must be at least 1, not {k}"):
@@ -87,21 +84,12 @@ def test_f1_is_the_harmonic_mean() -> None:
     assert f1_at_k_similarity([A, C], [A, B], 2) == 0.5
 
 
-@pytest.mark.parametrize(
-    ("n", "gamma", "values"),
-    [
-        (5, 1, [1, 0.569323, 0.317394, 0.138647, 0]),
-        (5, 0.1, [1, 0.716737, 0.458138, 0.220250, 0]),
-        (5, 10, [1, 0.354289, 0.180163, 0.075287, 0]),
-        (5, 100, [1, 0.230038, 0.115225, 0.047857, 0]),
-        (
-            10,
-            1,
-            [1, 0.698970, 0.522879, 0.397940, 0.301030, 0.221849, 0.154902, 0.096910, 0.045757, 0],
-        ),
-        (1, 1, [1]),
-    ],
-)
+@pytest.mark.parametrize(("n", "gamma", "values"), [
+    (5, 1, [1, 0.569323, 0.317394, 0.138647, 0]), (5, 0.1, [1, 0.716737, 0.458138, 0.220250, 0]),
+    (5, 10, [1, 0.354289, 0.180163, 0.075287, 0]), (5, 100, [1, 0.230038, 0.115225, 0.047857, 0]),
+    (10, 1, [1, 0.698970, 0.522879, 0.397940, 0.301030, 0.221849, 0.154902, 0.096910, 0.045757, 0]),
+    (1, 1, [1]),
+])  # fmt: skip
 def test_log_rank_scores_of_the_reference(n, gamma, values) -> None:
     assert [log_rank_score(rank, n, gamma) for rank in range(1, n + 1)] == pytest.approx(
         values, abs=5e-7
@@ -145,15 +133,12 @@ def test_hybrid_scores_of_the_reference_in_both_variants(retrieved, gold, value)
     assert hybrid_log_rank_score_similarity(*vectors) == pytest.approx(value, abs=5e-11)
 
 
-@pytest.mark.parametrize(
-    ("retrieved", "gold", "problem"),
-    [
-        ([[1.0, float("nan")]], [[1.0, 0.0]], "not finite"),
-        ([[1.0, 0.0]], [[1.0, 0.0, 0.0]], "differ in length"),
-        ([[1.0, 0.0], [1.0]], [[1.0, 0.0]], "all of one length"),
-        ([1.0, 0.0], [[1.0, 0.0]], "rows of numbers"),
-    ],
-)
+@pytest.mark.parametrize(("retrieved", "gold", "problem"), [
+    ([[1.0, float("nan")]], [[1.0, 0.0]], "not finite"),
+    ([[1.0, 0.0]], [[1.0, 0.0, 0.0]], "differ in length"),
+    ([[1.0, 0.0], [1.0]], [[1.0, 0.0]], "all of one length"),
+    ([1.0, 0.0], [[1.0, 0.0]], "rows of numbers"),
+])  # fmt: skip
 def test_vectors_that_do_not_fit_are_an_error(retrieved, gold, problem) -> None:
     with pytest.raises(ValueError, match=problem):
         precision_at_k_similarity(retrieved, gold, 2)

@@ -22,16 +22,12 @@ def test_a_language_that_the_sample_states_is_believed(language: str, answer: st
     assert "unsupported" not in {row.reason for row in rows}
 
 
-@pytest.mark.parametrize(
-    ("passage", "answer"),
-    [
-        ("公園は九時に開く。", "公園は九時に開かない。"),
-        ("Парк открыт в девять часов утра.", "Парк не открыт в девять часов утра."),
-        ("공원은 아홉 시에 연다.", "공원은 아홉 시에 열지 않는다."),
-        ("สวนเปิดเก้าโมง", "สวนไม่เปิดเก้าโมง"),
-        ("पार्क नौ बजे खुलता है।", "पार्क नौ बजे नहीं खुलता है।"),
-    ],
-)
+@pytest.mark.parametrize(("passage", "answer"), [
+    ("公園は九時に開く。", "公園は九時に開かない。"),
+    ("Парк открыт в девять часов утра.", "Парк не открыт в девять часов утра."),
+    ("공원은 아홉 시에 연다.", "공원은 아홉 시에 열지 않는다."), ("สวนเปิดเก้าโมง", "สวนไม่เปิดเก้าโมง"),
+    ("पार्क नौ बजे खुलता है।", "पार्क नौ बजे नहीं खुलता है।"),
+])  # fmt: skip
 def test_contradicted_says_nothing_of_what_it_cannot_read(passage: str, answer: str) -> None:
     record = {"id": "1", "query": "?", "answer": answer, "passages": [passage]}
     (row,) = ragassay.evaluate([record], ["contradicted"]).scores

@@ -205,15 +205,12 @@ NULLS = (None, [None], [], [None, None])
 
 @pytest.mark.parametrize("name", JUDGED)
 @pytest.mark.parametrize("null", NULLS)
-@pytest.mark.parametrize(
-    ("why", "wanted"),
-    [
-        ("undefined: no claim: none", Unscored(Reason.UNDEFINED, "no claim: none")),
-        ("timeout: too late", Unscored(Reason.TIMEOUT, "too late")),
-        ("it was late", Unscored(Reason.UNDEFINED, "it was late")),
-        ("late: very", Unscored(Reason.UNDEFINED, "late: very")),
-    ],
-)
+@pytest.mark.parametrize(("why", "wanted"), [
+    ("undefined: no claim: none", Unscored(Reason.UNDEFINED, "no claim: none")),
+    ("timeout: too late", Unscored(Reason.TIMEOUT, "too late")),
+    ("it was late", Unscored(Reason.UNDEFINED, "it was late")),
+    ("late: very", Unscored(Reason.UNDEFINED, "late: very")),
+])  # fmt: skip
 def test_a_null_that_the_record_explains_is_what_it_says(name, null, why, wanted) -> None:
     judge = Scripted(Reason.REFUSED)
     one = replace(sample(**{name: null}), given_unscored={name: why})

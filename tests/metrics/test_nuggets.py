@@ -244,16 +244,13 @@ def test_one_fact_in_two_wordings_is_one_nugget(one: str, other: str) -> None:
     assert Distinct((other, one), words=20).texts == [other]
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("Founded in 1984", "Founded in 1985"),
-        ("Coffee is good for the heart", "Coffee is not good for the heart"),
-        ("Mars has two moons", "Mars has two small moons"),
-        ("Google acquired YouTube", "YouTube acquired Google"),
-        ("The dose is 5 mg", "The dose is 50 mg"),
-    ],
-)
+@pytest.mark.parametrize(("one", "other"), [
+    ("Founded in 1984", "Founded in 1985"),
+    ("Coffee is good for the heart", "Coffee is not good for the heart"),
+    ("Mars has two moons", "Mars has two small moons"),
+    ("Google acquired YouTube", "YouTube acquired Google"),
+    ("The dose is 5 mg", "The dose is 50 mg"),
+])  # fmt: skip
 def test_two_facts_stay_two(one: str, other: str) -> None:
     assert Distinct((one, other), words=20).texts == [one, other]
 

@@ -271,32 +271,27 @@ def test_whole_numbers_serve_as_ids_and_tie_as_texts(kind, gold) -> None:
     assert found.values["RR"].tolist() == [1.0, 1 / 3]
 
 
-@pytest.mark.parametrize(
-    ("qrels", "run", "said"),
-    [
-        ({}, {"q": {"a": 1.0}}, "the qrels: there are no queries"),
-        ({"q": {"a": 1}}, {}, "the run: there are no queries"),
-        ((["q"], ["a"], [1]), ([], [], []), "the run: there are no rows"),
-        ((["q"], ["a"], [1.5]), (["q"], ["a"], [1.0]), "not a whole number"),
-        ({"q": {"a": 1}}, {"p": {"a": 1.0}}, r"the run has 'p', the qrels have 'q'"),
-        ({"q": {"a": 1}}, {"q": {"a": math.nan}}, "not finite"),
-        ({"q": {"a": 1}}, {"q": {"a": "high"}}, "not a number"),
-        ({"q": {"a": 1.5}}, {"q": {"a": 1.0}}, "not a whole number"),
-        ({"q": {"a": math.inf}}, {"q": {"a": 1.0}}, "not a whole number"),
-        ((["q"], ["a"], [math.nan]), (["q"], ["a"], [1.0]), "not a whole number"),
-        ((["q"], ["a"], [1]), (["q", "q"], ["a", "a"], [1.0, 2.0]), "'a' occurs twice"),
-        ((["q", "q"], ["a", "a"], [1, 1]), (["q"], ["a"], [1.0]), "'a' occurs twice"),
-        ((["q"], ["a"], [1]), (["q"], ["a"], [math.inf]), "not finite"),
-        ((["q"], ["a"], [1]), (["q"], [None], [1.0]), "have no document"),
-        ((["q"], ["a"], [1]), (["q"], ["a", "b"], [1.0]), "the run"),
-        ((["q"], ["a"], ["x"]), (["q"], ["a"], [1.0]), "not a number"),
-        (
-            pl.DataFrame({"query": ["q"], "document": ["a"]}),
-            pl.DataFrame({"query": ["q"], "document": ["a"], "score": [1.0]}),
-            "there is no column 'grade'",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("qrels", "run", "said"), [
+    ({}, {"q": {"a": 1.0}}, "the qrels: there are no queries"),
+    ({"q": {"a": 1}}, {}, "the run: there are no queries"),
+    ((["q"], ["a"], [1]), ([], [], []), "the run: there are no rows"),
+    ((["q"], ["a"], [1.5]), (["q"], ["a"], [1.0]), "not a whole number"),
+    ({"q": {"a": 1}}, {"p": {"a": 1.0}}, r"the run has 'p', the qrels have 'q'"),
+    ({"q": {"a": 1}}, {"q": {"a": math.nan}}, "not finite"),
+    ({"q": {"a": 1}}, {"q": {"a": "high"}}, "not a number"),
+    ({"q": {"a": 1.5}}, {"q": {"a": 1.0}}, "not a whole number"),
+    ({"q": {"a": math.inf}}, {"q": {"a": 1.0}}, "not a whole number"),
+    ((["q"], ["a"], [math.nan]), (["q"], ["a"], [1.0]), "not a whole number"),
+    ((["q"], ["a"], [1]), (["q", "q"], ["a", "a"], [1.0, 2.0]), "'a' occurs twice"),
+    ((["q", "q"], ["a", "a"], [1, 1]), (["q"], ["a"], [1.0]), "'a' occurs twice"),
+    ((["q"], ["a"], [1]), (["q"], ["a"], [math.inf]), "not finite"),
+    ((["q"], ["a"], [1]), (["q"], [None], [1.0]), "have no document"),
+    ((["q"], ["a"], [1]), (["q"], ["a", "b"], [1.0]), "the run"),
+    ((["q"], ["a"], ["x"]), (["q"], ["a"], [1.0]), "not a number"),
+    (pl.DataFrame({"query": ["q"], "document": ["a"]}),
+     pl.DataFrame({"query": ["q"], "document": ["a"], "score": [1.0]}),
+     "there is no column 'grade'"),
+])  # fmt: skip
 def test_faulty_data_in_memory_is_an_error(qrels: object, run: object, said: str) -> None:
     with pytest.raises(InputError, match=said):
         evaluate_run(qrels, run)  # type: ignore[arg-type]

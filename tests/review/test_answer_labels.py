@@ -19,7 +19,13 @@ from ragassay.judges.question import kinds
 from ragassay.judges.questions import RubricGrade
 from ragassay.judges.replay import label_of
 from ragassay.review.answer_labels import AnswerLabels
-from ragassay.review.label_forms import answer_fields, answer_text, guides, shown_question
+from ragassay.review.label_forms import (
+    answer_fields,
+    answer_text,
+    guides,
+    label_text,
+    shown_question,
+)
 from ragassay.review.review_agreement import label_agreement
 from ragassay.review.review_store import ReviewStore
 from reviewed_set import small
@@ -232,8 +238,21 @@ def test_a_disagreement_is_listed_and_what_settles_it_is_what_a_run_takes(tmp_pa
 def test_who_cannot_tell_disagrees_with_nobody(tmp_path: Path) -> None:
     labels, key = disagreeing(tmp_path)
     labels.label(key, "bob", None)
+    assert label_text(labels.question(key)[0], labels.own_label(key, "bob")) == "cannot tell"
     assert states(labels, "eve")[key] != "disagreement"
     assert label_agreement(labels).differ == []
+
+
+def test_people_are_compared_on_each_value_of_a_list(tmp_path: Path) -> None:
+    labels = labelled(tmp_path, metrics=("faithfulness",))
+    labels.label(todo(labels, "ann")[0], "ann", ["One.", "Two.", "Three."])
+    [key] = [one["key"] for one in labels.entries("ann") if one["kind"] == "claim_support"]
+    for who, answer in (("ann", [True, False, True]), ("bob", [True, True, True])):
+        labels.label(key, who, answer)
+    [(title, measures)] = label_agreement(labels).measures.items()
+    kappa = measures[-1]
+    assert (title, kappa.people, kappa.n_items) == ("claim_support", ("ann", "bob"), 3)
+    assert kappa.share == pytest.approx(2 / 3)
 
 
 def test_who_settles_an_own_disagreement_keeps_the_independent_label(tmp_path: Path) -> None:

@@ -245,6 +245,8 @@ def test_wrong_requests_are_problems_in_words(client: TestClient) -> None:
     for wrong in ({"decision": "undo"}, {"reviewer": ""}, fields, {"key": "none"}):
         assert client.post("/items", json={**body, **wrong}).status_code == 422
     assert client.get("/documents/golden/../../etc/passwd").status_code in (404, 422)
+    nowhere = client.get("/documents/golden/nowhere")
+    assert (nowhere.status_code, "no document 'nowhere'" in nowhere.text) == (422, True)
     assert client.get("/items/golden/none?reviewer=a").status_code == 422
     assert client.get("/items/calibration/i0?reviewer=a").status_code == 422
 

@@ -58,7 +58,7 @@ def test_a_sheet_is_written_filled_in_and_taken_once(tmp_path: Path) -> None:
 
 
 def test_wrong_values_and_conflicts_are_named_by_row_and_the_rest_is_taken(tmp_path: Path) -> None:
-    store, path = small(tmp_path / "g", 7), tmp_path / "sheet.xlsx"
+    store, path = small(tmp_path / "g", 9), tmp_path / "sheet.xlsx"
     write_sheet(store, path)
     filled(
         path,
@@ -69,8 +69,11 @@ def test_wrong_values_and_conflicts_are_named_by_row_and_the_rest_is_taken(tmp_p
         i4={"decision": "accept"},
         i5={"decision": "accept", "gold": "library 5-900"},
         i6={"decision": "reject"},
+        i7={"decision": "reject"},
+        i8={"decision": "accept", "tags": "[1]"},
     )
     store.review("i4", "bob", "reject", version(store, "i4"))
+    GoldenSet(store.folder, [one for one in store.golden().items if one.id != "i7"]).save()
     assert call(["golden", "review", str(tmp_path / "g"), "--read", str(path), "--reviewer", "ann"])
     taken, troubles = read_sheet(store, path, "ann")
     assert taken == 0 and item_of(store, "i6").status == "rejected"
@@ -79,6 +82,8 @@ def test_wrong_values_and_conflicts_are_named_by_row_and_the_rest_is_taken(tmp_p
         "row 3, column gold: 'somewhere' is not a span", "row 4, column answerability: ",
         "row 5, column decision: the row changes query, and decides nothing",
         "row 6: i4: the item was changed by bob", "row 7, column gold: library has",
+        "row 9, column id: there is no item 'i7' in the set",
+        "row 10, column tags: is a list of other things than the column holds",
     ]  # fmt: skip
     assert len(troubles) == len(wanted)
     assert all(one.startswith(start) for one, start in zip(troubles, wanted, strict=True))
@@ -119,6 +124,10 @@ def test_a_text_that_looks_like_a_formula_is_written_as_text(tmp_path: Path) -> 
     path = tmp_path / "sheet.xlsx"
     write_sheet(store, path)
     assert read(path)[1][3] == query
+    GoldenSet(store.folder, [item.model_copy(update={"query": "A bell: \a"})]).save()
+    with pytest.raises(InputError, match="'i0' holds characters that no workbook holds"):
+        write_sheet(store, tmp_path / "bell.xlsx")
+    GoldenSet(store.folder, [item]).save()
     filled(path, i0={"decision": "accept"})  # the test's own writer makes a formula of it
     assert "holds a formula" in read_sheet(store, path, "ann")[1][0]
 
@@ -248,3 +257,6 @@ def test_settings_are_kept_for_the_next_reviewer_and_wrong_ones_are_said(tmp_pat
     assert call([*review, "--calibration", str(known.folder)]) == 2
     assert "no known answers" in capsys.readouterr().err
     assert store.settings().calibration is None
+    (store.folder / "review.json").write_text('{"people": 1}')
+    assert call(review) == 2
+    assert "review.json, field 'people'" in capsys.readouterr().err

@@ -12,7 +12,7 @@ import pytest
 
 from ragassay.base.errors import InputError, UsageError
 from ragassay.cli.command_line import call
-from ragassay.golden.golden_folder import GoldenSet
+from ragassay.golden.golden_folder import GoldenSet, alone
 from ragassay.review.review_agreement import coefficients, item_agreement
 from ragassay.review.review_store import ReviewConflictError, ReviewStore, version_of
 from reviewed_set import TEXT, item_of, small, version
@@ -32,6 +32,8 @@ def test_an_accepted_item_names_its_reviewer_and_no_other_line_changes(tmp_path:
     kept = json.loads(line)
     assert (kept["decision"], kept["seconds"], kept["item"]) == ("accept", 12.3, "i1")
     assert [one.id for one in GoldenSet.open(tmp_path / "g").with_status("draft")] == ["i0", "i2"]
+    with pytest.raises(UsageError, match="beyond tags must be accepted or rejected"):
+        store.review("i0", "ann", "tag", version(store, "i0"), fields={**tags, "query": "When?"})
 
 
 def test_an_edit_keeps_who_said_what_and_reads_new_spans_from_the_document(tmp_path: Path) -> None:
@@ -56,15 +58,12 @@ def test_an_edit_keeps_who_said_what_and_reads_new_spans_from_the_document(tmp_p
     assert [span.grade for span in item_of(store, "i1").gold or ()] == [2]
 
 
-@pytest.mark.parametrize(
-    ("gold", "problem"),
-    [
-        ({"document": "library", "start": 5, "end": 500}, "characters; there is no span 5-500"),
-        ({"document": "library", "start": -1, "end": 5}, "there is no span"),
-        ({"document": "other", "start": 0, "end": 5}, "there is no document 'other'"),
-        ({"document": "library"}, "a document, a start and an end"),
-    ],
-)
+@pytest.mark.parametrize(("gold", "problem"), [
+    ({"document": "library", "start": 5, "end": 500}, "characters; there is no span 5-500"),
+    ({"document": "library", "start": -1, "end": 5}, "there is no span"),
+    ({"document": "other", "start": 0, "end": 5}, "there is no document 'other'"),
+    ({"document": "library"}, "a document, a start and an end"),
+])  # fmt: skip
 def test_an_impossible_span_is_refused_and_nothing_is_written(tmp_path, gold, problem) -> None:
     store = small(tmp_path / "g")
     with pytest.raises(InputError, match=problem):
@@ -78,6 +77,7 @@ def test_an_impossible_span_is_refused_and_nothing_is_written(tmp_path, gold, pr
     ("i0", "ann", {"status": "accepted"}, "does not change status"),
     ("i0", "ann", {"query": ""}, "query"),
     ("i0", "ann", {"answerability": "perhaps"}, "answerability"),
+    ("i0", "ann", {"gold": "library 0-5"}, "field 'gold': is not a list of spans"),
 ])  # fmt: skip
 def test_what_makes_no_sense_is_said(tmp_path: Path, item, reviewer, fields, problem) -> None:
     store = small(tmp_path / "g")
@@ -163,6 +163,21 @@ def test_undo_refuses_where_somebody_changed_the_same_since(tmp_path: Path) -> N
     with pytest.raises(ReviewConflictError, match="changed since your review"):
         store.undo("ann")
     assert item_of(store, "i0").status == "rejected"
+    GoldenSet(store.folder, store.golden().items[1:]).save()
+    with pytest.raises(ReviewConflictError, match="i0: the item is no longer in the set") as caught:
+        store.undo("bob")
+    assert caught.value.item is None
+
+
+def test_who_finds_the_folder_busy_is_told_to_try_again(tmp_path: Path, monkeypatch) -> None:
+    store = small(tmp_path / "g")
+    monkeypatch.setattr("ragassay.golden.golden_folder.BUSY_S", 0.05)
+    with (
+        alone(store.folder),
+        pytest.raises(UsageError, match=r"cannot be written now .* Try again"),
+    ):
+        store.review("i0", "ann", "accept", version(store, "i0"))
+    assert store.review("i0", "ann", "accept", version(store, "i0")).applied
 
 
 def test_items_that_several_review_wait_until_all_have_decided_alike(tmp_path: Path) -> None:
@@ -249,9 +264,10 @@ def test_a_line_that_was_never_finished_is_no_review_and_hides_no_other(tmp_path
     assert set(store.current().of) == {"i0"}
     store.review("i1", "ann", "accept", version(store, "i1"))
     assert log.read_bytes().startswith(whole) and set(store.current().of) == {"i0", "i1"}
-    log.write_bytes(b"junk\n" + log.read_bytes())
-    with pytest.raises(InputError, match="line 1"):
-        ReviewStore(tmp_path / "g").current()
+    for junk, told in ((b"junk", ""), (b"3", "is not a JSON object"), (b'{"item": "i1"}', "field")):
+        log.write_bytes(junk + b"\n" + whole)
+        with pytest.raises(InputError, match=f"line 1.*{told}"):
+            ReviewStore(tmp_path / "g").current()
 
 
 def test_new_spans_count_in_the_documents_as_they_are_after_anchoring(tmp_path: Path) -> None:

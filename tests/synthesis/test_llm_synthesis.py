@@ -168,28 +168,22 @@ def sees(request: Request) -> bool:
     return any(name.startswith("passage") for name, _ in request.fences)
 
 
-@pytest.mark.parametrize(
-    ("why", "rule"),
-    [
-        ("not-written", but("write_query", lambda r, said: {"query": "  "})),
-        ("not-written", but("write_query", lambda r, said: {"query": "I can't help with that."})),
-        ("not-written", but("write_answer", lambda r, said: {**said, "answer": ""})),
-        ("not-written", but("write_answer", lambda r, said: {**said, "answer": "I don't know."})),
-        ("form", but("write_query", lambda r, said: {"query": "What does the passage say of it?"})),
-        ("form", but("write_answer", lambda r, said: {**said, "quotes": []})),
-        ("leak", but("write_answer", lambda r, said: {**said, "answer": "tell the end"})),
-        ("not-grounded", but("write_answer", lambda r, said: {**said, "quotes": ["Made up."]})),
-        ("not-grounded", but("write_answer", lambda r, said: {**said, "answer": "Made up."})),
-        ("not-answerable", but("answer_from_passages", lambda r, said: {"answer": ""})),
-        ("not-answerable", but("answer_from_passages", lambda r, said: {"answer": "I don't know"})),
-        ("not-answerable", but("answer_match", lambda r, s: {**s, "is_matching": False})),
-        (
-            "known-without",
-            but("answer_from_passages", lambda r, said: said if sees(r) else {"answer": "known"}),
-        ),
-    ],
-    ids=lambda one: one if isinstance(one, str) else "",
-)
+@pytest.mark.parametrize(("why", "rule"), [
+    ("not-written", but("write_query", lambda r, said: {"query": "  "})),
+    ("not-written", but("write_query", lambda r, said: {"query": "I can't help with that."})),
+    ("not-written", but("write_answer", lambda r, said: {**said, "answer": ""})),
+    ("not-written", but("write_answer", lambda r, said: {**said, "answer": "I don't know."})),
+    ("form", but("write_query", lambda r, said: {"query": "What does the passage say of it?"})),
+    ("form", but("write_answer", lambda r, said: {**said, "quotes": []})),
+    ("leak", but("write_answer", lambda r, said: {**said, "answer": "tell the end"})),
+    ("not-grounded", but("write_answer", lambda r, said: {**said, "quotes": ["Made up."]})),
+    ("not-grounded", but("write_answer", lambda r, said: {**said, "answer": "Made up."})),
+    ("not-answerable", but("answer_from_passages", lambda r, said: {"answer": ""})),
+    ("not-answerable", but("answer_from_passages", lambda r, said: {"answer": "I don't know"})),
+    ("not-answerable", but("answer_match", lambda r, s: {**s, "is_matching": False})),
+    ("known-without",
+     but("answer_from_passages", lambda r, said: said if sees(r) else {"answer": "known"})),
+], ids=lambda one: one if isinstance(one, str) else "")  # fmt: skip
 def test_what_is_wrong_with_a_draft_rejects_it(desk, why, rule) -> None:
     def known(request: Request) -> Any:
         said = dict(request.fences)

@@ -273,6 +273,9 @@ def test_the_mix_is_met_by_largest_remainders() -> None:
     kinds = Counter(dict(one)["type"] for one in mix.kinds(10, 0))
     assert kinds == {"factual": 7, "yes-no": 3}
     assert mix.kinds(10, 0) == mix.kinds(10, 0) != mix.kinds(10, 1)
+    joint = Mix.parse(["question_type=partially_answerable", "shape=single:5,across:0"])
+    kind = (("answerability", "partial"), ("shape", "single"), ("type", "factual"))
+    assert joint.kinds(2, 0) == [kind] * 2
 
 
 @pytest.mark.parametrize(
@@ -281,6 +284,8 @@ def test_the_mix_is_met_by_largest_remainders() -> None:
      (["--mix", "kind=factual"], "write PART=VALUE:WEIGHT"),
      (["--mix", "type=factual:-1"], "weight of at least 0"),
      (["--mix", "type=factual:0"], "no weight is above 0"),
+     (["--mix", "type=factual:x"], "weight of at least 0"),
+     (["--mix", "question_type=unanswerable", "--mix", "type=factual"], "sets type too"),
      (["--mix", "type=reasoning"], "cannot write type=reasoning"),
      (["--mix", "shape=across"], "cannot write shape=across"),
      (["--n", "0"], "at least 1 item"), (["--budget", "much"], "Write dollars"),

@@ -110,7 +110,12 @@ def test_rows_of_a_csv_are_documents(config: Path, tmp_path: Path) -> None:
      ("unanswerable: 25", "unanswered: 25", "a type of"), ("words: 5", "words: 90", "larger"),
      ("${oc.env:WRITERS_KEY}", "sk-written-out", "a key must not be in the file"),
      ("OpenAIModel", "OpenMindModel", "no model 'OpenMindModel'"),
-     ("min_doc_size: 100", "min_doc_size: 1000000", "no document that counts")],
+     ("min_doc_size: 100", "min_doc_size: 1000000", "no document that counts"),
+     ("path: ", "path: generation.yaml # ", "generation.yaml: is not a folder of documents"),
+     ("type: LocalFileSource", "type: CSVSource\n  csv_path: generation.yaml\n  text_column: body",
+      "has no column 'body' (there are: "),
+     ("directly_answerable: 50, reasoning_required: 25, unanswerable: 25", "unanswerable: 0",
+      "has no weight above 0"), ("document_source", "source", "has no document_source")],
 )  # fmt: skip
 def test_a_wrong_file_is_told_with_its_place(config, capsys, old, new, said) -> None:
     text = config.read_text()
