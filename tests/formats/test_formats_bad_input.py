@@ -76,10 +76,8 @@ BROKEN: list[tuple[str, str | bytes, str]] = [
     *(("a.csv", "id,query\n1,a\n".encode(code), "text in UTF-16") for code in UTF_16),
     *(("a.jsonl", ONE.encode(code), "text in UTF-16") for code in UTF_16),
     ("a.jsonl", '{"id": 7, "query": "a"}\n{"id": "7", "query": "b"}\n', "already given in line 1"),
-    *(
-        ("a.jsonl", '{"results": [{"id": 1, "query": "q"}]}\n' + later, "line 2")
-        for later in ("garbage {{{", "[1]", '{"data": [')
-    ),
+    *(("a.jsonl", '{"results": [{"id": 1, "query": "q"}]}\n' + later, "line 2")
+      for later in ("garbage {{{", "[1]", '{"data": [')),
     ("a.json", json.dumps(LISTS), "several lists of records: 'results', 'data'"),
     ("a.json", json.dumps(LISTS, indent=1), "several lists of records: 'results', 'data'"),
     ("a.json", '[{"id": 1}]\n[{"id": 1}]', "not valid JSON"),
@@ -96,22 +94,14 @@ BROKEN: list[tuple[str, str | bytes, str]] = [
         )
     ),
     ("a.jsonl", '[\n{"id": 2, "query": "a", "query": "b"}]', TWICE),
-    *(
-        ("a.jsonl", f'{ONE}{{"id": 2, "passages": [{{"text": "t", "score": {token}}}]}}', "finite")
-        for token in ("NaN", "Infinity", "-Infinity", "1e999")
-    ),
+    *(("a.jsonl", f'{ONE}{{"id": 2, "passages": [{{"text": "t", "score": {token}}}]}}', "finite")
+      for token in ("NaN", "Infinity", "-Infinity", "1e999")),
     ("a.jsonl", '{"id": 1, "latency": Infinity}', "field 'latency': the number inf is not finite"),
     ("a.jsonl", ONE + '["a"]\n', "line 2: a list was given where a record is expected"),
     ("a.jsonl", ONE + "null\n", "line 2: nothing was given where a record is expected"),
     ("a.jsonl", '{"id": 1, "references": ["a", null]}', "'references': a reference is null"),
-    *(
-        (
-            "a.jsonl",
-            f'{ONE}{{"id": 2, "query": "q{end}',
-            f"line 2: not valid JSON (column 21: {CUT})",
-        )
-        for end in ("", "\n", "\n\n")
-    ),
+    *(("a.jsonl", f'{ONE}{{"id": 2, "query": "q{end}', f"line 2: not valid JSON (column 21: {CUT})")
+      for end in ("", "\n", "\n\n")),
     ("a.jsonl", '[{"id": 1,\n "query":', f"(line 2, column 9: {CUT})"),
     *((name, "\nnot json\n", "line 2: not valid JSON") for name in ("a.jsonl", "a.ndjson")),
     ("a.jsonl.gz", gzip.compress(b"\nnot json\n"), "line 2: not valid JSON"),
@@ -119,7 +109,7 @@ BROKEN: list[tuple[str, str | bytes, str]] = [
     ("a.bin", bytes(range(253, 0, -1)), "this is not a text file"),
     ("a.bin", "Grüße\n".encode("latin-1"), "byte 0xfc at position 3 of the file is not UTF-8"),
     ("a.run", "q1 Q0 d1 1 2.0 tag\n", "Give the run, with its qrels"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("file", "content", "said"), BROKEN, ids=[said for *_, said in BROKEN])

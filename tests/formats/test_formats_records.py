@@ -27,37 +27,23 @@ from ragassay.formats.records.answers_and_turns import conversation, with_earlie
 PUBLISHED_NAMES: list[tuple[str, str, Any, Any]] = [
     ("id", "id query_id qid _id sample_id", "x", "x"),
     ("query", "user_input question query input prompt", "x", "x"),
-    (
-        "passages",
-        "retrieved_contexts contexts context retrieval_context retrieved_context"
-        " retrieved_passages passages documents chunks",
-        ["x"],
-        (Passage("x"),),
-    ),
+    ("passages",
+     "retrieved_contexts contexts context retrieval_context retrieved_context"
+     " retrieved_passages passages documents chunks", ["x"], (Passage("x"),)),
     ("passages", "retrieved_context_ids retrieved_ids doc_ids run", ["x"], (Passage(id="x"),)),
-    (
-        "gold",
-        "reference_contexts ground_truth_context expected_chunks golden_chunks"
-        " reference_context gt_chunks",
-        ["x"],
-        (GoldPassage(text="x"),),
-    ),
+    ("gold",
+     "reference_contexts ground_truth_context expected_chunks golden_chunks"
+     " reference_context gt_chunks", ["x"], (GoldPassage(text="x"),)),
     ("gold", "reference_context_ids retrieval_gt", ["x"], (GoldPassage(id="x"),)),
     ("gold", "qrels", {"x": 2}, (GoldPassage(id="x", grade=2),)),
-    (
-        "answer",
-        "response answer actual_output output outputs prediction pred_answer generated_answer",
-        "x",
-        Answer("x"),
-    ),
-    (
-        "references",
-        "reference ground_truth ground_truths ground_truth_answers expected_output expected"
-        " expected_response reference_answer gt_answer golden_answers generation_gt target",
-        "x",
-        ("x",),
-    ),
-]
+    ("answer",
+     "response answer actual_output output outputs prediction pred_answer generated_answer", "x",
+     Answer("x")),
+    ("references",
+     "reference ground_truth ground_truths ground_truth_answers expected_output expected"
+     " expected_response reference_answer gt_answer golden_answers generation_gt target", "x",
+     ("x",)),
+]  # fmt: skip
 
 
 def one(record: dict[str, Any], **options: Any) -> Sample:
@@ -94,11 +80,9 @@ UNSCORED = {"metrics_unscored": {"RB_llm": "undefined: nothing", "odd": None}}
 
 READ: list[tuple[dict[str, Any], dict[str, Any]]] = [
     # Names.
-    (
-        {"inputs": {"question": "q"}, "outputs": {"response": "a"},
-         "expectations": {"expected_response": "r"}},
-        {"query": "q", "answer": Answer("a"), "references": ("r",)},
-    ),
+    ({"inputs": {"question": "q"}, "outputs": {"response": "a"},
+      "expectations": {"expected_response": "r"}},
+     {"query": "q", "answer": Answer("a"), "references": ("r",)}),
     ({"ID": 1, "User Input": "q", "Response": "a"}, {"id": "1", "query": "q"}),
     ({"Retrieved-Context": ["c"]}, {"passages": (Passage("c"),)}),
     ({"answer": "gold", "prediction": "said", "error": None},
@@ -119,11 +103,8 @@ READ: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"answer": {"text": "A.", "citations": ["d1"]}},
      {"answer": Answer("A.", (Statement("A.", ("d1",)),))}),
     ({"reference": "Paris"}, {"references": ("Paris",)}),
-    (
-        {"golden_answers": [["NYC", "New York"], ["LA"]]},
-        {"reference_groups": (("NYC", "New York"), ("LA",)),
-         "references": ("NYC", "New York", "LA")},
-    ),
+    ({"golden_answers": [["NYC", "New York"], ["LA"]]},
+     {"reference_groups": (("NYC", "New York"), ("LA",)), "references": ("NYC", "New York", "LA")}),
     ({"targets": [{"speaker": "agent", "text": "r"}]}, {"references": ("r",)}),
     # Passages.
     *(
@@ -145,11 +126,8 @@ READ: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"contexts": ["a", "b"], "retrieved_context_ids": ["x", 7]},
      {"passages": (Passage("a", "x"), Passage("b", "7"))}),
     ({"passages": {"a": "x", "b": "y"}, "retrieved_ids": ["a", "b"]}, BY_ID),
-    (
-        {"passages": [{"id": "a", "text": "x"}, {"id": "b", "text": "y"}],
-         "retrieved_ids": ["a", "b"]},
-        BY_ID,
-    ),
+    ({"passages": [{"id": "a", "text": "x"}, {"id": "b", "text": "y"}],
+      "retrieved_ids": ["a", "b"]}, BY_ID),
     ({"passages": ["x", "y"], "run": {"a": 0.9, "b": 0.1}},
      {"passages": (Passage("x", "a", 0.9), Passage("y", "b", 0.1))}),
     ({"run": {"a": 0.5, "b": 0.5, "c": 0.9}},
@@ -213,11 +191,9 @@ READ: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"metadata": {"domain": "law"}, "domain": "tax"}, {"metadata": {"domain": "tax"}}),
     ({"passages": [{"id": "p1", "text": "x", "metadata": {"id": "uuid"}}]},
      {"passages": (Passage("x", id="p1"),)}),
-    (
-        {**GIVEN, **UNSCORED},
-        {"given": {"RL_F": [0.5], "RB_llm": None}, "given_by": {"RL_F": "x/1"},
-         "given_unscored": {"RB_llm": "undefined: nothing"}, "metadata": {}},
-    ),
+    ({**GIVEN, **UNSCORED},
+     {"given": {"RL_F": [0.5], "RB_llm": None}, "given_by": {"RL_F": "x/1"},
+      "given_unscored": {"RB_llm": "undefined: nothing"}, "metadata": {}}),
     ({"given by": "a donor", "given_unscored": None},
      {"metadata": {"given by": "a donor"}, "given_by": {}}),
 ]  # fmt: skip
@@ -231,27 +207,19 @@ def test_a_record_of_any_published_shape_is_read(record, expected) -> None:
 
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
-    *(
-        ({"id": value}, "line 1, field 'id'.*id is expected")
-        for value in (True, 7.5, 2.0**60, ["a"])
-    ),
+    *(({"id": value}, "line 1, field 'id'.*id is expected")
+      for value in (True, 7.5, 2.0**60, ["a"])),
     ({"repeat": 0, "query_run": 3}, "field 'query_run'.*run number is 3, but repeat is 0"),
-    *(
-        ({"references": value}, "line 1, field 'references'")
-        for value in ([True], True, [None], [["a"], "b"], [{"x": 1}], 1e300)
-    ),
+    *(({"references": value}, "line 1, field 'references'")
+      for value in ([True], True, [None], [["a"], "b"], [{"x": 1}], 1e300)),
     *(({"answer": value}, "field 'answer'") for value in (True, ["a", "b"], 2.0**53)),
     *(({"passages": value}, "field 'passages'") for value in ([None], [3], ["a", {"txt": "b"}], 3)),
-    *(
-        ({"passages": [{"text": "a", "score": value}]}, "line 1, field .*score")
-        for value in (float("nan"), float("inf"), "high", True)
-    ),
+    *(({"passages": [{"text": "a", "score": value}]}, "line 1, field .*score")
+      for value in (float("nan"), float("inf"), "high", True)),
     ({"contexts": ["a", "b"], "retrieved_context_ids": ["x"]}, "_ids'.*1 id for 2 passages"),
     ({"contexts": ["a", "b"], "retrieved_ids": []}, "0 ids for 2 passages"),
-    (
-        {"passages": {"a": "x", "b": "y"}, "retrieved_ids": ["b", "a"]},
-        "has the id 'a', and this list has 'b' for it",
-    ),
+    ({"passages": {"a": "x", "b": "y"}, "retrieved_ids": ["b", "a"]},
+     "has the id 'a', and this list has 'b' for it"),
     ({"passages": ["x", "y"], "run": {"a": 0.1, "b": 0.9}}, "field 'run'.*in different orders"),
     ({"retrieved_ids": 3}, "field 'retrieved_ids'.*a list of ids is expected"),
     ({"retrieved_ids": ["a", None]}, "field 'retrieved_ids': an id is null"),
@@ -259,10 +227,8 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"passages_prescribed": "maybe"}, "'passages_prescribed'.*true or false is expected"),
     ({"answer": [{"text": "a", "citations": "d1"}]}, "'answer.citations'.*a list of passage ids"),
     ({"messages": TALK, "user_input": TALK}, "field 'messages': the record has two conversations"),
-    (
-        {"messages": [TURN], "answerability": "ANSWERABLE"},
-        "labelled PARTIAL in one.*and ANSWERABLE",
-    ),
+    ({"messages": [TURN], "answerability": "ANSWERABLE"},
+     "labelled PARTIAL in one.*and ANSWERABLE"),
     ({"messages": [*TALK, *TALK[1:]]}, "field 'messages': 2 agent turns follow the last user turn"),
     ({"run": {"a": float("nan"), "b": -1.0}}, "field 'run': the passage 'a' has no score"),
     ({"gold": [17]}, "field 'gold'.*gold_ids"),
@@ -272,10 +238,8 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ),
     ({"passages": {"a": "t"}, "gold": [{"text": "a"}]}, "ids of passages.*give each as 'id'"),
     ({"gold": ["a", "b"], "gold_ids": []}, "0 ids for 2 gold passages"),
-    (
-        {"gold": [{"text": "a", "grade": 2}], "gold_ids": {"g": 0}},
-        "has the grade 2, and this list has 0 for it",
-    ),
+    ({"gold": [{"text": "a", "grade": 2}], "gold_ids": {"g": 0}},
+     "has the grade 2, and this list has 0 for it"),
     ({"gold": [{"id": "g", "grade": 2}, {"id": "g", "grade": 0}]}, "'g' has the grades 2 and 0"),
     *(
         ({"messages": talk}, "line 1, field 'messages'")
@@ -285,17 +249,13 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         )
     ),
     ({"messages": TALK, "response": "c"}, "differs from the turn after its query"),
-    (
-        {"question": "Who?", "messages": TALK, "answer": "Bob."},
-        "differs from the turn after its query",
-    ),
+    ({"question": "Who?", "messages": TALK, "answer": "Bob."},
+     "differs from the turn after its query"),
     ({"answerability": "PARTIAL", "Answerability": ["ANSWERABLE"]}, "several labels: PARTIAL"),
-    *(
-        ({"answerability": value}, "field 'answerability'")
-        for value in ("MAYBE", ["ANSWERABLE", "PARTIAL"], 3)
-    ),
+    *(({"answerability": value}, "field 'answerability'")
+      for value in ("MAYBE", ["ANSWERABLE", "PARTIAL"], 3)),
     *(({"timestamp": value}, "not a time") for value in ("yesterday", 1700000000000, True)),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("record", "said"), REFUSED)

@@ -93,14 +93,10 @@ LIST = "line 2, field 'contexts': the cell begins like a list"
     ('id,query,timestamp\n1,"a\nb\nc",1\n\n2,d,noon\n', "line 6, field 'timestamp'"),
     ('id,query,gold\n1,a,"{""g"": 1, ""g"": 2}"\n',
      "line 2, field 'gold': an object has the key 'g' twice"),
-    *(
-        (f'id,query,contexts\n1,a,"{cell}"\n', LIST)
-        for cell in ("['a' 'b']", "['a'\n 'b']", "['a', ", "[{'text': 'a'")
-    ),
-    *(
-        (f'id,question,contexts\n1,Who?,"{cell}"\n', "field 'contexts'")
-        for cell in ("[None, 'a']", "[nan, 'a']", '[null, ""a""]')
-    ),
+    *((f'id,query,contexts\n1,a,"{cell}"\n', LIST)
+      for cell in ("['a' 'b']", "['a'\n 'b']", "['a', ", "[{'text': 'a'")),
+    *((f'id,question,contexts\n1,Who?,"{cell}"\n', "field 'contexts'")
+      for cell in ("[None, 'a']", "[nan, 'a']", '[null, ""a""]')),
 ])  # fmt: skip
 def test_a_broken_table_is_an_error_with_its_line(tmp_path, content: str, problem: str) -> None:
     with pytest.raises(InputError, match=problem):

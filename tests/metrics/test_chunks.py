@@ -212,14 +212,11 @@ def test_gold_by_id_is_found_by_id() -> None:
         (Sample(id="q", gold=(GoldPassage(text="A"),)), Reason.MISSING_INPUT),
         (Sample(id="q", passages=(Passage(id="1"),), gold=(GoldPassage(text="A"),)),
          Reason.MISSING_INPUT),
-        (
-            Sample(
-                id="q",
-                passages=(Passage(text="A"),),
-                gold=(GoldPassage(document="d", start=0, end=3),),
-            ),
-            Reason.MISSING_INPUT,
-        ),
+        (Sample(
+             id="q",
+             passages=(Passage(text="A"),),
+             gold=(GoldPassage(document="d", start=0, end=3),),
+         ), Reason.MISSING_INPUT),
     ],
 )  # fmt: skip
 def test_what_cannot_be_compared_is_unscored_and_never_zero(metric, one, reason) -> None:

@@ -61,6 +61,9 @@ def test_each_pair_has_its_bertscore_and_each_answer_is_encoded_once(models: Mod
 def test_empty_answers_cannot_be_compared_with_each_other(models: Models) -> None:
     window = Window([group("", " ", "x"), group("", "")], models=models)
     some, none = naming.parse(NAME).score_window(window)
+    long = Window([group("a " * 999, "b", "c")], models=models)
+    [cut] = long.outcomes(naming.parse(NAME))
+    assert "answers longer than the model takes were cut" in cut.explanation
     assert some.parts["values"] == [None, 0.0, 0.0]
     assert isinstance(none, Unscored) and none.reason == "empty_answer"
 

@@ -247,8 +247,10 @@ def test_functions_stand_beside_suites_and_names() -> None:
     assert {"em", "f1", "is_short"} <= beside.summary.metrics.keys()
     assert list(ragassay.evaluate(data, is_short).summary.metrics) == ["is_short"]
     assert ragassay.evaluate(data, is_short, fail_under="is_short>=1").gates[0].passed is True
-    with pytest.raises(UsageError, match="is not a metric"):
-        ragassay.evaluate(data, [3])  # type: ignore[list-item]
+    assert list(ragassay.evaluate(data, [type(parse("em"))]).summary.metrics) == ["em"]
+    for wrong in (3, "my module:f"):
+        with pytest.raises(UsageError, match="is not a metric"):
+            ragassay.evaluate(data, [wrong])  # type: ignore[list-item]
 
 
 def test_two_versions_of_a_function_are_not_compared(tmp_path: Path, monkeypatch: Any) -> None:

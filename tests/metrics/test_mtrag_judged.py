@@ -282,14 +282,11 @@ def task(spelling: dict[str, Any], enriched: dict[str, Any] | None = None) -> di
     if enriched is not None:
         last["enrichments"] = enriched
     return {
-        "task_id": "c<::>1",
-        "input": [last],
+        "task_id": "c<::>1", "input": [last],
         "contexts": [{"document_id": "d", "text": "a passage"}],
-        "targets": [{"text": "I do not know."}],
-        "predictions": [{"text": "I do not know."}],
-        "metrics": {"idk_eval": [1.0], "RL_F": [0.2], "RB_llm": [0.4], "RB_agg": [0.3]},
-        **spelling,
-    }
+        "targets": [{"text": "I do not know."}], "predictions": [{"text": "I do not know."}],
+        "metrics": {"idk_eval": [1.0], "RL_F": [0.2], "RB_llm": [0.4], "RB_agg": [0.3]}, **spelling,
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

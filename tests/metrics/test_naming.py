@@ -177,6 +177,8 @@ def test_a_published_name_outside_its_suite_says_what_it_stands_for_and_where() 
     with pytest.raises(UsageError, match=r"F1 needs a cut-off.*citation.f1 in the suite trecrag"):
         all_suites()["retrieval"].resolve("F1")
     assert [str(metric) for metric in resolve("RB_agg,rb_agg")] == ["rb_agg"]
+    with pytest.raises(UsageError, match=r"several metrics: rouge1.f, rouge2.f, rougeL.f\. Choose"):
+        naming.parse("ROUGE_score")
 
 
 @pytest.mark.parametrize("suite", all_suites().values(), ids=lambda suite: suite.name)

@@ -219,27 +219,17 @@ def test_nothing_retrieved_scores_0(name: str) -> None:
     [
         (Sample(id="q", gold=(GoldPassage(id="a"),)), Reason.MISSING_INPUT, "no retrieved"),
         (Sample(id="q", passages=(Passage(id="a"),)), Reason.NOT_APPLICABLE, "no gold"),
-        (
-            Sample(id="q", passages=(Passage(id="a"),), gold=(GoldPassage(text="t"),)),
-            Reason.NOT_APPLICABLE,
-            "'chunks'",
-        ),
-        (
-            Sample(id="q", passages=(Passage(text="t"),), gold=(GoldPassage(id="a"),)),
-            Reason.MISSING_INPUT,
-            "passage 1 has no id",
-        ),
-        (
-            Sample(
-                id="q",
-                passages=(Passage(id="a"),),
-                gold=(GoldPassage(id="a", grade=1), GoldPassage(id="a", grade=2)),
-            ),
-            Reason.UNDEFINED,
-            "graded both 1 and 2",
-        ),
+        (Sample(id="q", passages=(Passage(id="a"),), gold=(GoldPassage(text="t"),)),
+         Reason.NOT_APPLICABLE, "'chunks'"),
+        (Sample(id="q", passages=(Passage(text="t"),), gold=(GoldPassage(id="a"),)),
+         Reason.MISSING_INPUT, "passage 1 has no id"),
+        (Sample(
+             id="q",
+             passages=(Passage(id="a"),),
+             gold=(GoldPassage(id="a", grade=1), GoldPassage(id="a", grade=2)),
+         ), Reason.UNDEFINED, "graded both 1 and 2"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_scored_says_why(broken: Sample, reason: Reason, said: str) -> None:
     outcome = naming.parse("AP").score(broken)
     assert isinstance(outcome, Unscored)

@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 
 from ragassay import Answer, Reason, Sample, Score, Unscored
-from ragassay.base.errors import RagassayWarning
+from ragassay.base.errors import RagassayWarning, UsageError
 from ragassay.metrics.answer.references import ultrarag_normal
 from ragassay.metrics.answer.word_overlap import MEASURES, PRF, rouge
 from ragassay.metrics.core import naming
@@ -52,6 +52,8 @@ def test_ultrarags_rouge_is_rouge_score_on_its_normal_form(answer, references) -
 
 def test_a_reference_given_as_a_text_is_one_reference() -> None:
     assert rouge("a b", "a b")["rouge2"] == rouge("a b", ["a b"])["rouge2"] == PRF(1, 1, 1)
+    with pytest.raises(UsageError, match="'rouge9' is no ROUGE measure; there are rouge1, "):
+        rouge("a", "a", measures=["rouge9"])  # type: ignore[list-item]
 
 
 def test_identical_chinese_texts_score_one_with_words_of_any_script() -> None:

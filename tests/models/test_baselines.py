@@ -51,7 +51,8 @@ def test_a_missing_baseline_says_what_there_is(lang, model: str, layer: int, sai
 @pytest.mark.parametrize(("text", "said"), [
     ("P,R,F\n1,2,3\n", "line 1 must be LAYER,P,R,F"), ("LAYER,P,R,F\n0,a,b,c\n", "line 2"),
     ("LAYER,P,R,F\n2,0.1,nan,0.1\n", "line 2: a baseline lies below 1"),
-    ("LAYER,P,R,F\n0,0.1,0.1,0.1\n2,0.1,0.1,1\n", "line 3: a baseline lies below 1"),
+    ("LAYER,P,R,F\n0,0.1,0.1,0.1\n \n2,0.1,0.1,1\n", "line 4: a baseline lies below 1"),
+    ("LAYER,P,R,F\n1,0.1,0.1,0.1\n", "has no baseline for the layer 2"), ("", "line 1 must be"),
 ])  # fmt: skip
 def test_a_faulty_file_of_baselines_says_where(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "own.tsv"

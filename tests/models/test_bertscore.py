@@ -12,9 +12,10 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 torch = pytest.importorskip("torch", reason="models need torch: pip install 'ragassay[models]'")
 
 
-from ragassay.models.device import Batches
+from ragassay.base.errors import UsageError
+from ragassay.models.device import Batches, loading, overflow
 from ragassay.models.encoders.encoder import Encoder
-from ragassay.models.encoders.text_model import ByteCache
+from ragassay.models.encoders.text_model import ByteCache, tensors_of
 from ragassay.models.encoders.token_matching import Idf, TokenMatch, baseline, compare
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.weights.weight_files import Unavailable, Weights
@@ -175,6 +176,48 @@ def test_a_small_cache_costs_time_and_no_accuracy(folders: dict[str, str]) -> No
     wanted = [one[:3] for one in compare(plain, PAIRS) if one is not None]
     assert_equal(compare(tight, PAIRS), wanted)
     assert tight.n_encoded > len(SENTENCES) and tight.cache.size <= tight.cache.limit
+
+
+@given(steps=st.lists(st.tuples(st.integers(0, 4), st.none() | st.integers(0, 12))))
+def test_a_cache_keeps_what_was_used_last(steps: list[tuple[int, int | None]]) -> None:
+    cache: ByteCache[int] = ByteCache(10)
+    plain: list[tuple[int, int]] = []  # key and size; what was used last at the end
+    for key, size in steps:
+        entry = next((one for one in plain if one[0] == key), None)
+        plain = [one for one in plain if one != entry]
+        if size is None:
+            assert cache.get(key) == (entry and entry[1])
+            plain += [entry] if entry else []
+        else:
+            cache.put(key, size, size)
+            plain += [(key, size)] if size <= 10 else []
+            while sum(one for _, one in plain) > 10:
+                del plain[0]
+        assert (len(cache), cache.size) == (len(plain), sum(one for _, one in plain))
+
+
+@pytest.mark.parametrize(("options", "said"), [
+    ({"device": "gpu"}, "--device: must be auto, cpu, cuda, cuda:N (N from 0) or mps, not 'gpu'."),
+    ({"device": "cuda:99"}, "--device cuda:99: this machine has "),
+    ({"dtype": "int8"}, "--dtype int8: must be one of float32, float16, bfloat16."),
+])  # fmt: skip
+def test_a_device_or_precision_that_is_not_there_is_said(folders, options, said: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        encoder(folders["bert"], **options)
+    assert str(caught.value).startswith(said)
+
+
+def test_too_little_memory_and_numbers_that_overflow_say_what_to_do(tmp_path: Path) -> None:
+    cpu = torch.device("cpu")
+    with pytest.raises(Unavailable, match="not fit into the memory of cpu: use"), loading(cpu):
+        raise MemoryError
+    with pytest.raises(RuntimeError, match="odd"), loading(cpu):
+        raise RuntimeError("odd")
+    said = [overflow(getattr(torch, one)) for one in ("float32", "float16", "bfloat16")]
+    assert "fetch them again" in said[0] and said[1].endswith("--dtype float32 or bfloat16")
+    assert said[2].endswith("no finite numbers in bfloat16: use --dtype float32")
+    with pytest.raises(Unavailable, match=r"holds no weights as safetensors \(model.safetensors\)"):
+        tensors_of(tmp_path)
 
 
 def test_batches_are_of_like_lengths_and_their_results_in_order() -> None:

@@ -257,11 +257,23 @@ def test_a_value_in_the_record_comes_first_unless_it_is_not_wanted(model, models
     (sample(passages=None), Reason.MISSING_INPUT, "no retrieved passages"),
     (sample(passages=()), Reason.NOTHING_RETRIEVED, "nothing was retrieved"),
     (sample(passages=(Passage(id="x"),)), Reason.MISSING_INPUT, "passage 1 has no text"),
-    (sample(passages=(Passage(" "),)), Reason.NOTHING_RETRIEVED, "empty texts"),
+    (sample(passages=(Passage(" "), Passage("\n"))), Reason.NOTHING_RETRIEVED, "empty texts"),
 ])  # fmt: skip
 def test_what_cannot_be_scored_says_why_and_needs_no_model(metric, lacking, reason, says) -> None:
     found = metric.score(lacking)
     assert isinstance(found, Unscored) and found.reason is reason and says in found.detail
+
+
+def test_numbers_that_overflow_are_no_score(model, models: Models, monkeypatch) -> None:
+    plain = model.scores
+    monkeypatch.setattr(model, "scores", lambda *a, **b: [None, *plain(*a, **b)[1:]])
+    for metric in (Hhem(), HhemWindows()):
+        first, *rest = scored(metric, models, sample(), sample())
+        assert isinstance(first, Unscored) and first.reason is Reason.FAILED
+        assert "use --dtype float32" in first.detail
+        assert metric.name == "hhem_windows" or isinstance(rest[0], Score)
+    (wordless,) = scored(HhemWindows(), models, sample("?! [1]"))
+    assert isinstance(wordless, Unscored) and wordless.reason is Reason.EMPTY_ANSWER
 
 
 def test_two_threads_are_used_and_given_back(torch, model, models: Models, monkeypatch) -> None:
