@@ -16,14 +16,11 @@ from ragassay.base.errors import did_you_mean
 from ragassay.formats import Notes, from_records, load
 
 RECORDS = [
-    {
-        "qid": "1",
-        "inputs": {"question": "Who?"},
-        "outputs": {"choices": [{"message": {"content": "I."}}]},
-        "hits": [{"body": {"text": "x"}, "key": "a"}, {"body": {"text": "y"}, "key": "b"}],
-    },
+    {"qid": "1", "inputs": {"question": "Who?"},
+     "outputs": {"choices": [{"message": {"content": "I."}}]},
+     "hits": [{"body": {"text": "x"}, "key": "a"}, {"body": {"text": "y"}, "key": "b"}]},
     {"qid": "2", "inputs": {"question": "What?"}, "outputs": {"text": "That."}, "hits": []},
-]
+]  # fmt: skip
 COLUMNS = {
     "answer": ["outputs.choices[0].message.content", "outputs.text"],
     "passages": "hits[*].body.text",
@@ -78,13 +75,10 @@ def test_a_column_that_is_named_like_a_path_wins() -> None:
     assert samples([{"id": "1", "x": ["one"]}], {"answer": "x[-1]"})[0].answer_text == "one"
 
 
-def test_what_a_path_led_to_does_not_stay_in_the_metadata() -> None:
+def test_what_a_path_led_to_does_not_stay_in_the_metadata_and_leaves_a_conversation() -> None:
     records = [{"metadata": {"key": "7", "topic": "x"}, "query": "Who?", "answer": "I."}]
     (one,) = samples(records, {"id": "metadata.key"})
     assert one.id == "7" and one.metadata == {"topic": "x"}
-
-
-def test_a_path_into_messages_leaves_the_conversation() -> None:
     turns = [{"role": "user", "content": "Who?"}, {"role": "assistant", "content": "I."}]
     (one,) = samples([{"id": "1", "messages": turns}], {"answer": "messages[-1].content"})
     assert (one.query, one.answer_text) == ("Who?", "I.")

@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -19,10 +20,6 @@ LINE = '{"id": "%d", "query": "q%d", "answer": "a"}\n'
 UTF_16 = ("utf-16-le", "utf-16-be")
 
 
-def ten_thousand() -> list[str]:
-    return [LINE % (n, n) for n in range(10_000)]
-
-
 def error(path: Path, **options: str) -> str:
     with pytest.raises(InputError) as caught:
         load(path, **options)  # type: ignore[arg-type]
@@ -33,28 +30,15 @@ def error(path: Path, **options: str) -> str:
 
 
 def test_an_invalid_line_among_ten_thousand_is_named_and_not_skipped(tmp_path: Path) -> None:
-    lines = ten_thousand()
+    lines = [LINE % (n, n) for n in range(10_000)]
     lines[6788] = '{"id": "6788", "query": "q\n'
     path = tmp_path / "a.jsonl"
     path.write_text("".join(lines))
-    message = error(path)
-    assert "line 6789: not valid JSON" in message
-    assert "column" in message
+    assert "line 6789: not valid JSON (column" in error(path)
     stream = read(path)
     assert [next(stream).id for _ in range(6788)] == [str(n) for n in range(6788)]
     with pytest.raises(InputError, match="line 6789"):
         next(stream)
-
-
-def test_duplicate_ids_are_named_with_both_lines(tmp_path: Path) -> None:
-    lines = ten_thousand()
-    lines[9000] = LINE % (17, 17)
-    path = tmp_path / "a.jsonl"
-    path.write_text("".join(lines))
-    message = error(path)
-    assert "line 9001" in message
-    assert "'17'" in message
-    assert "already given in line 18" in message
 
 
 ONE = LINE % (1, 1)
@@ -75,7 +59,8 @@ BROKEN: list[tuple[str, str | bytes, str]] = [
     *(("a.csv", f"id,query{end}", "no records") for end in ("\n", "\n\n")),
     *(("a.csv", "id,query\n1,a\n".encode(code), "text in UTF-16") for code in UTF_16),
     *(("a.jsonl", ONE.encode(code), "text in UTF-16") for code in UTF_16),
-    ("a.jsonl", '{"id": 7, "query": "a"}\n{"id": "7", "query": "b"}\n', "already given in line 1"),
+    ("a.jsonl", ONE + '{"id": 7, "query": "a"}\n' + LINE % (8, 8) + '{"id": "7", "query": "b"}\n',
+     "line 4, field 'id': the sample '7', repeat 0, was already given in line 2"),
     *(("a.jsonl", '{"results": [{"id": 1, "query": "q"}]}\n' + later, "line 2")
       for later in ("garbage {{{", "[1]", '{"data": [')),
     ("a.json", json.dumps(LISTS), "several lists of records: 'results', 'data'"),
@@ -138,7 +123,7 @@ def test_the_same_id_of_another_system_or_repeat_is_no_duplicate(tmp_path: Path)
 
 def test_a_truncated_gzip_file_is_an_error_whatever_was_read(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl.gz"
-    whole = gzip.compress("".join(ten_thousand()).encode())
+    whole = gzip.compress("".join(LINE % (n, n) for n in range(10_000)).encode())
     for size in (len(whole) // 2, len(whole) - 4, 12):
         path.write_bytes(whole[:size])
         assert "gzip file is damaged or cut off" in error(path)
@@ -161,9 +146,7 @@ def test_a_run_folder_is_called_one_with_the_commands_that_read_it(tmp_path: Pat
 def test_a_pipe_is_an_error_that_does_not_wait(tmp_path: Path, options: dict[str, str]) -> None:
     path = tmp_path / "pipe"
     os.mkfifo(path)
-    message = error(path, **options)
-    assert "this is a pipe" in message
-    assert "Save it to a file first" in message
+    assert re.search("this is a pipe.*Save it to a file first", error(path, **options))
 
 
 def test_blanks_before_the_data_do_no_harm(tmp_path: Path) -> None:
@@ -174,9 +157,8 @@ def test_blanks_before_the_data_do_no_harm(tmp_path: Path) -> None:
 
 def test_a_missing_file_is_an_error_with_the_nearest_name(tmp_path: Path) -> None:
     (tmp_path / "answers.jsonl").write_text(LINE % (1, 1))
-    message = error(tmp_path / "answer.jsonl")
-    assert "no such file" in message
-    assert "Did you mean 'answers.jsonl'?" in message
+    told = r"no such file.*Did you mean 'answers\.jsonl'\?"
+    assert re.search(told, error(tmp_path / "answer.jsonl"))
     assert "no such file" in error(tmp_path / "no" / "a.jsonl")
 
 
@@ -188,9 +170,8 @@ def test_a_wrong_encoding_is_named_with_line_and_byte(tmp_path: Path, file: str,
     path = tmp_path / file
     path.write_bytes("\n".join(lines).encode("latin-1"))
     position = lines[1].index("è") + 1
-    message = error(path)
-    assert f"line 2: byte 0xe8 at position {position} of the line is not UTF-8" in message
-    assert "Save the file as UTF-8" in message
+    told = f"line 2: byte 0xe8 at position {position} of the line is not UTF-8.*Save the file as U"
+    assert re.search(told, error(path))
 
 
 @pytest.mark.parametrize("start", [b"", b"\0"])

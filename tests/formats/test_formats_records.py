@@ -303,10 +303,8 @@ def test_ids_made_from_queries_stay_the_same_from_release_to_release() -> None:
 ])  # fmt: skip
 def test_a_number_is_its_text(value: float, words: str) -> None:
     sample = one(
-        {
-            "id": 1, "query": value, "answer": value, "references": [value],
-            "negative_references": value, "gold": value, "passages": [{"id": "p", "text": value}],
-        }
+        {"id": 1, "query": value, "answer": value, "references": [value],
+         "negative_references": value, "gold": value, "passages": [{"id": "p", "text": value}]}
     )  # fmt: skip
     assert (sample.query, sample.answer, sample.references) == (words, Answer(words), (words,))
     assert sample.negative_references == (words,)

@@ -246,6 +246,8 @@ def test_only_the_command_line_reads_standard_input(monkeypatch, tmp_path) -> No
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("ragassay.formats.sources.opening._files", [])
     assert "there is no such file" in error("-")
+    monkeypatch.setattr("sys.stdin", None)
+    assert call(["validate", "-"]) == 2
 
 
 TABLE = pl.DataFrame([{**row, "contexts": json.dumps(row["contexts"])} for row in ROWS]).write_csv()
@@ -392,6 +394,7 @@ class FakeDataset:
 
 def test_data_sets_in_memory_are_read_by_their_shape() -> None:
     assert list(from_records(FakeDataset())) == EXPECTED
+    assert list(from_records({"train": FakeDataset()})) == EXPECTED
     both = {"train": FakeDataset(), "test": FakeDataset()}
     assert list(from_records(both, notes=Notes())) == EXPECTED
     with pytest.raises(InputError, match=r"has the splits a, b\. Give one: data\['a'\]"):

@@ -11,10 +11,11 @@ import pytest
 
 from ragassay import InputError, Sample
 from ragassay.formats import Notes, load, place
-from ragassay.formats.records.step_contents import measured
+from ragassay.formats.records.step_contents import answer, asked, documents, measured
 from ragassay.formats.trace_spans import MODEL, Span, _served
 
 Q, A = "Who founded it?", "Ada."
+MODEL_SAID = {"role": "assistant", "content": A}
 BEGAN = 1_772_445_600
 
 
@@ -123,6 +124,46 @@ def test_metadata_that_are_nested_are_told_and_known_names_stay(tmp_path: Path) 
     assert told.metadata == {"name": "rag", "lang": "de", "release": "v2"}
     (nested,) = notes
     assert nested.startswith("values of the unknown field 'user' that are large or nested: 1")
+
+
+@pytest.mark.parametrize(("output", "found"), [
+    (None, []), ("", []), ("One.", ["One."]), ('["a", "b"]', ["a", "b"]), ([3], ["3"]),
+    (["a", ["b", 0.5]], ["a", "b"]), ({"output": {"documents": ["x"]}}, ["x"]),
+    ([[{"page_content": "b"}, 0.5]], [{"page_content": "b", "score": 0.5}]),
+    ([{"lc": 1, "kwargs": {"page_content": "c"}}], [{"page_content": "c"}]),
+    ([{"id_": "n", "text": "d"}], [{"id": "n", "text": "d"}]),
+    ([{"node": {"text": "d"}, "score": 0.4}], [{"text": "d", "score": 0.4}]),
+    ([{"snippet": "e", "type": "x"}, {"pageContent": "f"}], [{"text": "e"}, {"text": "f"}]),
+])  # fmt: skip
+def test_documents_are_found_in_the_outputs_of_any_tool(output: Any, found: list[Any]) -> None:
+    assert documents(output) == found
+
+
+CALLS = {"role": "model", "parts": [{"functionCall": {"name": "search", "args": {"q": "x"}}}]}
+
+
+@pytest.mark.parametrize(("output", "said"), [
+    *((each, A) for each in (
+        A, [MODEL_SAID], {"choices": [{"message": MODEL_SAID}]}, {"generations": [[{"text": A}]]},
+        {"messages": [[MODEL_SAID]]}, {"messages": [MODEL_SAID, CALLS]}, {"args": [A]}, {"x": A},
+        {"lc": 1, "id": ["AIMessage"], "kwargs": {"content": A}}, {"output": {"output": A}},
+        {"parts": [{"text": A}]}, {"role": "model", "parts": [{"text": A}]},
+    )),
+    (3, "3"), ({"answer": 2.5}, "2.5"), (True, None), (None, None), ({"x": A, "y": "b"}, None),
+    (CALLS, None), ({"args": [A, "x"]}, None), ([], None), ({"messages": []}, None),
+])  # fmt: skip
+def test_an_answer_is_found_in_the_outputs_of_any_tool(output: Any, said: str | None) -> None:
+    text = json.dumps(output) if isinstance(output, dict | list) else output
+    assert answer(output) == answer(text) == said
+
+
+@pytest.mark.parametrize(("given", "query"), [
+    ({"args": [Q]}, Q), ({"args": [Q, {"k": 3}]}, Q), ({"args": [{"question": Q}]}, Q),
+    ({"args": [Q, "x"]}, None), ({"question": Q, "chat_history": [["human", "Hi"]]}, Q),
+    ({"parts": [{"text": Q}]}, Q), ({"x": Q, "y": "b"}, None),
+])  # fmt: skip
+def test_a_question_is_found_in_the_inputs_of_any_tool(given: Any, query: str | None) -> None:
+    assert asked(given).get("query") == query
 
 
 def test_of_two_latencies_that_in_seconds_counts() -> None:

@@ -95,11 +95,9 @@ def test_cosines_lie_between_minus_one_and_one(left, right) -> None:
 
 def test_chunks_are_the_same_by_id_or_by_text_directly_or_through_a_third() -> None:
     labels = same_chunks(
-        [
-            *(Passage(id="1", text="alpha  beta\n"), Passage(id="2", text="alpha beta")),
-            *(Passage(id="2", text="other"), Passage(id="3", text="gamma"), GoldPassage(id="1")),
-        ]
-    )
+        [*(Passage(id="1", text="alpha  beta\n"), Passage(id="2", text="alpha beta")),
+         *(Passage(id="2", text="other"), Passage(id="3", text="gamma"), GoldPassage(id="1"))]
+    )  # fmt: skip
     assert len({labels[i] for i in (0, 1, 2, 4)}) == 1
     assert labels[3] not in labels[:3]
     spaced = sample(["alpha  beta"], ["alpha beta"])  # as published, strings are compared

@@ -34,11 +34,9 @@ PASSAGES = {
 @pytest.mark.parametrize("passage", PASSAGES.values(), ids=PASSAGES)
 @pytest.mark.parametrize(
     "mark",
-    [
-        *("[guide.pdf]", "[guide.pdf#page=4]", "[Guide.PDF]", "【4:0†guide.pdf】"),
-        *("[guide.pdf, p. 4]", "[Source: guide.pdf]", "[Quelle: Guide.pdf]"),
-    ],
-)
+    [*("[guide.pdf]", "[guide.pdf#page=4]", "[Guide.PDF]", "【4:0†guide.pdf】"),
+     *("[guide.pdf, p. 4]", "[Source: guide.pdf]", "[Quelle: Guide.pdf]")],
+)  # fmt: skip
 def test_a_document_is_cited_by_its_name(passage: Any, mark: str) -> None:
     found = scores(f"The depot is in Leeds {mark}.", passage)
     assert found["citation.recall"].value == found["citation.precision"].value == 1.0
@@ -166,11 +164,9 @@ def test_a_place_in_a_document_is_cited_where_passages_say_theirs() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        *("It has 5 km².", "It weighs mc².", "See Table¹² here.", "An <https://other.org/a> is."),
-        *("It has 10<sup>2</sup>.", "It has km<sup>2</sup>.", "See https://other.org/a."),
-    ],
-)
+    [*("It has 5 km².", "It weighs mc².", "See Table¹² here.", "An <https://other.org/a> is."),
+     *("It has 10<sup>2</sup>.", "It has km<sup>2</sup>.", "See https://other.org/a.")],
+)  # fmt: skip
 def test_raised_digits_and_addresses_cite_only_what_was_retrieved(text: str) -> None:
     passages = (Passage(TEXT, names=("https://ex.org/depot",)), Passage(TEXT))
     assert not any(one.citations for one in citation_parser.parts(text, passages))

@@ -140,16 +140,14 @@ def test_rb_llm_of_a_panel_is_the_published_median(votes: tuple[int, ...], wante
 
 @pytest.mark.parametrize(
     ("name", "one", "reason"),
-    [
-        ("RL_F", sample(passages=()), Reason.NOTHING_RETRIEVED),
-        ("RL_F", sample(passages=None), Reason.MISSING_INPUT),
-        ("RL_F", sample(passages=("a", None)), Reason.MISSING_INPUT),
-        ("RB_llm", sample(passages=("a", None)), Reason.MISSING_INPUT),
-        ("RB_llm", Sample(id="q", query="a", answer="b", passages=()), Reason.NOT_APPLICABLE),
-        *((name, sample(query=None), Reason.MISSING_INPUT) for name in JUDGED),
-        *((name, Sample(id="q", query="a"), Reason.MISSING_INPUT) for name in JUDGED),
-    ],
-)
+    [("RL_F", sample(passages=()), Reason.NOTHING_RETRIEVED),
+     ("RL_F", sample(passages=None), Reason.MISSING_INPUT),
+     ("RL_F", sample(passages=("a", None)), Reason.MISSING_INPUT),
+     ("RB_llm", sample(passages=("a", None)), Reason.MISSING_INPUT),
+     ("RB_llm", Sample(id="q", query="a", answer="b", passages=()), Reason.NOT_APPLICABLE),
+     *((name, sample(query=None), Reason.MISSING_INPUT) for name in JUDGED),
+     *((name, Sample(id="q", query="a"), Reason.MISSING_INPUT) for name in JUDGED)],
+)  # fmt: skip
 def test_what_is_missing_is_said_and_nobody_is_asked(name, one, reason) -> None:
     judge = Scripted(Reason.REFUSED)
     found = judged(name, one, judge)

@@ -201,6 +201,12 @@ def test_a_wrong_line_is_named(tmp_path: Path, line: object, field: str | None, 
     assert error.field == field
 
 
+def test_a_file_without_entries_is_no_bank(tmp_path: Path) -> None:
+    (tmp_path / "bank.jsonl").write_text("\n")
+    with pytest.raises(InputError, match=r"bank.jsonl: "):
+        NuggetBank.read(tmp_path / "bank.jsonl")
+
+
 def test_a_bank_for_another_query_is_refused_and_both_are_shown(tmp_path: Path, capsys) -> None:
     data = tmp_path / "data.jsonl"
     data.write_text('{"id": "q1", "query": "Who wrote Dune?", "answer": "Herbert."}\n')

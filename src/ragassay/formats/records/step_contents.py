@@ -198,7 +198,7 @@ def _content(value: Any, names: tuple[str, ...], of_messages: Any) -> Any:
     if "lc" in value:
         return _content(value.get("kwargs"), names, of_messages)
     if isinstance(value.get("parts"), list):
-        return _content([value], names, of_messages)
+        return of_messages([value]) or _content(value["parts"], names, of_messages)
     texts = [text for text in value.values() if isinstance(text, str)]
     return texts[0] if len(value) == 1 and texts else None
 
