@@ -47,19 +47,13 @@ def spans(draw: st.DrawFn) -> dict[str, Any]:
 
 
 passages = st.builds(
-    lambda place, words, key, score: Passage(words, key, score, **place),
-    spans(),
-    maybe,
-    maybe,
+    lambda place, words, key, score: Passage(words, key, score, **place), spans(), maybe, maybe,
     st.none() | finite,
-)
+)  # fmt: skip
 gold = st.builds(
-    lambda place, words, key, grade: GoldPassage(key, words, grade=grade, **place),
-    spans(),
-    maybe,
-    text,
-    st.integers(-2, 4),
-)
+    lambda place, words, key, grade: GoldPassage(key, words, grade=grade, **place), spans(), maybe,
+    text, st.integers(-2, 4),
+)  # fmt: skip
 answers = st.builds(Answer, text, tuples(st.builds(Statement, text, tuples(text))))
 turns = st.builds(Turn, st.sampled_from(["user", "agent"]), text)
 
@@ -69,25 +63,18 @@ def samples(draw: st.DrawFn) -> Sample:
     groups = draw(tuples(tuples(text)))
     flat = tuple(one for group in groups for one in group)
     return Sample(
-        id=draw(name),
-        query=draw(maybe),
-        system=draw(text),
-        repeat=draw(st.integers(0, 3)),
-        history=draw(tuples(turns)),
-        passages=draw(st.none() | tuples(passages)),
-        answer=draw(st.none() | answers),
-        references=flat or draw(tuples(text)),
-        reference_groups=groups if flat else (),
-        negative_references=draw(tuples(text)),
+        id=draw(name), query=draw(maybe), system=draw(text), repeat=draw(st.integers(0, 3)),
+        history=draw(tuples(turns)), passages=draw(st.none() | tuples(passages)),
+        answer=draw(st.none() | answers), references=flat or draw(tuples(text)),
+        reference_groups=groups if flat else (), negative_references=draw(tuples(text)),
         gold=draw(st.none() | st.lists(gold, max_size=3, unique_by=lambda g: g.id).map(tuple)),
         answerability=draw(st.none() | st.sampled_from(Answerability)),
-        timestamp=draw(st.none() | st.floats(0, 4e9)),
-        failure=draw(st.none() | name),
+        timestamp=draw(st.none() | st.floats(0, 4e9)), failure=draw(st.none() | name),
         metadata=draw(st.dictionaries(text, json_values, max_size=3)),
         given=draw(st.dictionaries(text, json_values, max_size=3)),
         given_by=draw(st.dictionaries(text, text, max_size=3)),
         given_unscored=draw(st.dictionaries(text, text, max_size=3)),
-    )
+    )  # fmt: skip
 
 
 @st.composite

@@ -24,14 +24,11 @@ ROWS: list[dict[str, Any]] = [
 ]
 SAMPLES = [
     Sample(
-        id="1",
-        query="a",
-        passages=(Passage("x"), Passage("y")),
-        answer=Answer("b"),
+        id="1", query="a", passages=(Passage("x"), Passage("y")), answer=Answer("b"),
         references=("c",),
     ),
     Sample(id="2", query="d", passages=(), references=("e", "f")),
-]
+]  # fmt: skip
 
 
 def written(tmp_path: Path, content: str, name: str = "a.csv") -> Path:

@@ -87,13 +87,10 @@ def test_references_of_another_name_are_told_and_can_be_named(tmp_path, more) ->
 def page(path: Path, **more: str) -> Path:
     """A row of the page of an experiment."""
     return table(
-        path,
-        id="e1",
-        Inputs=json.dumps({"question": Q}),
+        path, id="e1", Inputs=json.dumps({"question": Q}),
         **{"Reference Outputs": json.dumps({"answer": "Austen"})},
-        Outputs=json.dumps({"answer": A, "documents": DOCS}),
-        **more,
-    )
+        Outputs=json.dumps({"answer": A, "documents": DOCS}), **more,
+    )  # fmt: skip
 
 
 def test_documents_that_were_read_hold_fields(tmp_path: Path) -> None:

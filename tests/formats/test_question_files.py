@@ -53,11 +53,9 @@ def expected(samples: Iterable[Sample]) -> dict[str, tuple[str, ...]]:
 def test_examples_of_langsmith_are_joined_to_its_runs(examples: Path, tmp_path: Path) -> None:
     """By the id of the example, else by the question."""
     runs = write(
-        tmp_path / "runs.jsonl",
-        run("r1", "rewritten", reference_example_id="e1"),
-        run("r2", f" {PERSUASION.upper()}"),
-        run("r3", "Who was that?"),
-    )
+        tmp_path / "runs.jsonl", run("r1", "rewritten", reference_example_id="e1"),
+        run("r2", f" {PERSUASION.upper()}"), run("r3", "Who was that?"),
+    )  # fmt: skip
     (tmp_path / "qrels").write_text("e1 0 d1 1\nr2 0 d2 1\n")
     result, told = joined(runs, examples, qrels=str(tmp_path / "qrels"))
     assert expected(result.samples) == {"e1": ("Jane Austen",), "r2": ("1817",), "r3": ()}

@@ -249,10 +249,8 @@ def test_items_are_counted_by_document_by_what_is_said_of_them_and_by_length() -
     assert found["type"] == {"factual": 2, "not said": 1, "summary": 1}
     assert found["status"] == {"draft": 4} and "complexity" not in found
     assert list(found["length of the query"].items()) == [
-        ("1 to 5 words", 1),
-        ("6 to 15 words", 2),
-        ("over 15 words", 1),
-    ]
+        ("1 to 5 words", 1), ("6 to 15 words", 2), ("over 15 words", 1),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -22,15 +22,11 @@ DOCUMENTS = {"tower": Document("tower", "tower.txt", TEXT, "0" * 64, "text 1")}
 TALL = GoldSpan.of("tower", TEXT, 0, 29, grade=2)
 ITEMS = (
     GoldenItem(
-        id="q1",
-        query='How tall, in metres, is "the tower"?',
+        id="q1", query='How tall, in metres, is "the tower"?',
         references=["330 metres, says\tthe plate", "It is 330 metres high."],
         negative_references=[NegativeReference(text="300 metres", kind="inaccurate", by="Ann")],
-        gold=[GoldSpan.of("tower", TEXT, 30, 49), TALL],
-        answerability="answerable",
-        type="factual",
-        tags=["a", "b"],
-        metadata={"team": "north"},
+        gold=[GoldSpan.of("tower", TEXT, 30, 49), TALL], answerability="answerable", type="factual",
+        tags=["a", "b"], metadata={"team": "north"},
     ),
     GoldenItem(
         id="q2",
@@ -38,7 +34,7 @@ ITEMS = (
         history=[Turn("user", "What is high?"), Turn("agent", "The tower.")],
         references=["In Paris."],
     ),
-)
+)  # fmt: skip
 TOGETHER = ("jsonl", "csv", "tsv", "parquet", "xlsx")
 OF_ONE_REFERENCE = ("ragas", "deepeval", "ragchecker", "langsmith", "langfuse", "mlflow")
 

@@ -24,11 +24,9 @@ from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Window
 
 SAMPLE = Sample(
-    id="q",
-    query="What is the capital of France?",
-    answer=Answer("Paris is the capital of France."),
-    references=("Paris",),
-)
+    id="q", query="What is the capital of France?",
+    answer=Answer("Paris is the capital of France."), references=("Paris",),
+)  # fmt: skip
 
 
 class Matcher(Judge):

@@ -28,11 +28,9 @@ EYE = np.eye(4).tolist()
 
 def sample(retrieved: Any, gold: Any, **more: Any) -> Sample:
     return Sample(
-        id="q",
-        passages=tuple(Passage(text=text) for text in retrieved),
-        gold=None if gold is None else tuple(GoldPassage(text=text) for text in gold),
-        **more,
-    )
+        id="q", passages=tuple(Passage(text=text) for text in retrieved),
+        gold=None if gold is None else tuple(GoldPassage(text=text) for text in gold), **more,
+    )  # fmt: skip
 
 
 def value(metric: str, one: Sample) -> float:
@@ -119,12 +117,9 @@ def test_normalised_hybrid_scores_of_the_reference(hits, n_gold, expected) -> No
 
 
 @given(
-    st.lists(st.booleans(), max_size=10),
-    st.integers(0, 4),
-    st.integers(1, 14),
-    st.floats(0, 1),
+    st.lists(st.booleans(), max_size=10), st.integers(0, 4), st.integers(1, 14), st.floats(0, 1),
     st.floats(0, 1e6),
-)
+)  # fmt: skip
 @example([False, True], 0, 2, 0.0, 2.0011913545681064)  # numpy's and C's logarithms differ
 def test_hybrid_lies_between_zero_and_one_and_junk_below_changes_nothing(
     hits, missed, depth, alpha, gamma

@@ -86,10 +86,8 @@ def test_an_id_of_a_passage_is_a_citation_whatever_it_looks_like() -> None:
 def test_citations_that_stand_first_belong_to_what_follows() -> None:
     lines = "Two things:\n- [1] Iron is heavy.\n- [2] Wool is light.\n"
     assert cut(parts(lines, FIVE)) == [
-        ("Two things:", []),
-        ("Iron is heavy.", ["1"]),
-        ("Wool is light.", ["2"]),
-    ]
+        ("Two things:", []), ("Iron is heavy.", ["1"]), ("Wool is light.", ["2"]),
+    ]  # fmt: skip
     ours = [("Iron is heavy.", ["1"]), ("Wool is light.", ["2"])]
     assert cut(sentences("[1] Iron is heavy. [2] Wool is light.", FIVE)) == ours
     assert cut(sentences("Iron is heavy. [1] Wool is light. [2]", FIVE)) == ours
@@ -121,10 +119,8 @@ def test_parts_and_sentences_differ_where_a_sentence_cites_nothing() -> None:
     text = "Uncited it is. Cited it is [1]. The end."
     assert cut(parts(text, FIVE)) == [("Uncited it is. Cited it is", ["1"]), ("The end.", [])]
     assert cut(sentences(text, FIVE)) == [
-        ("Uncited it is.", []),
-        ("Cited it is.", ["1"]),
-        ("The end.", []),
-    ]
+        ("Uncited it is.", []), ("Cited it is.", ["1"]), ("The end.", []),
+    ]  # fmt: skip
 
 
 LONG = (

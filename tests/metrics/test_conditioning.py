@@ -30,14 +30,10 @@ KNOWN = ("ANSWERABLE", "PARTIAL", "UNANSWERABLE", "CONVERSATIONAL")
 
 def sample(label: str | None, **given: Any) -> Sample:
     return Sample(
-        id="q",
-        query="what is it?",
-        answer=Answer("I do not know"),
-        references=("something",),
+        id="q", query="what is it?", answer=Answer("I do not know"), references=("something",),
         passages=(Passage(text="a"),),
-        answerability=None if label is None else Answerability(label.lower()),
-        given=given,
-    )
+        answerability=None if label is None else Answerability(label.lower()), given=given,
+    )  # fmt: skip
 
 
 def judged(field: str, one: Sample, judge: Judge) -> Score | Unscored:
@@ -158,12 +154,10 @@ def test_underspecified_samples_follow_the_given_answer() -> None:
     for said, value in ((1.0, 1.0), (0.5, 0.0), (0.0, 0.0)):
         one = sample("UNDERSPECIFIED", RL_F=OWN, underspecified_eval=[said])
         assert outcome("RL_F_idk", one) == Score(
-            value,
-            {},
+            value, {},
             f"UNDERSPECIFIED, underspecified_eval {said} read from the record: in place of 0.37",
-            given=True,
-            by=(RECORD,),
-        )
+            given=True, by=(RECORD,),
+        )  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["rb_agg", "rb_llm", "rl_f"])

@@ -77,12 +77,9 @@ def test_a_run_with_a_local_model_end_to_end(folder: str, tmp_path: Path) -> Non
     ]
     data.write_text("".join(json.dumps(line) + "\n" for line in lines))
     result = ragassay.evaluate(
-        data,
-        "consistency",
-        models={XLM: folder},
-        options={"layer": 2, "rescale": False},
+        data, "consistency", models={XLM: folder}, options={"layer": 2, "rescale": False},
         save=tmp_path / "run",
-    )
+    )  # fmt: skip
     assert result.consistency is not None
     (name,) = (n for n in result.consistency.summary.metrics if n.startswith("consistency_bert"))
     assert name == "consistency_bert_score(layer=2,rescale=false)"

@@ -19,13 +19,9 @@ from ragassay.cli.command_line import call
 from ragassay.metrics import parse
 
 FULL = Sample(
-    id="1",
-    query="Who?",
-    answer="Ann, gladly.",
-    references=("Ann",),
-    passages=(Passage("Ann did.", id="p1"), Passage("Bob did not.")),
-    metadata={"topic": "people"},
-)
+    id="1", query="Who?", answer="Ann, gladly.", references=("Ann",),
+    passages=(Passage("Ann did.", id="p1"), Passage("Bob did not.")), metadata={"topic": "people"},
+)  # fmt: skip
 
 
 @ragassay.metric

@@ -40,14 +40,12 @@ def sample(
     **given_values: Any,
 ) -> Sample:
     return Sample(
-        id="q",
-        query=query,
+        id="q", query=query,
         history=(Turn("user", "is there a tram?"), Turn("agent", "Yes, line 4.")),
-        answer=Answer(answer),
-        references=references or ("At nine.", "At ten."),
+        answer=Answer(answer), references=references or ("At nine.", "At ten."),
         passages=None if passages is None else tuple(Passage(text=text) for text in passages),
         given=given_values,
-    )
+    )  # fmt: skip
 
 
 def judged(name: str, one: Sample, judge: Judge) -> Score | Unscored:
@@ -119,12 +117,10 @@ def test_rb_llm_is_a_tenth_of_the_rating() -> None:
     assert judge.questions == [
         ReferenceRating(
             history="user: is there a tram?\nagent: Yes, line 4.",
-            query="when does it run?\nand who drives?",
-            reference="At nine.",
-            answer="It runs at nine.",
-            passages=("The tram runs at nine.", "It is red."),
+            query="when does it run?\nand who drives?", reference="At nine.",
+            answer="It runs at nine.", passages=("The tram runs at nine.", "It is red."),
         )
-    ]
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -99,10 +99,8 @@ def published(suite: str, names: str) -> list[str]:
 
 def test_published_forms_keep_the_cut_off_that_was_asked_for() -> None:
     assert published("chunks", "ChunkP@5,ChunkP@10,ChunkR@3") == [
-        "precision_at_k_exact@5",
-        "precision_at_k_exact@10",
-        "recall_at_k_exact@3",
-    ]
+        "precision_at_k_exact@5", "precision_at_k_exact@10", "recall_at_k_exact@3",
+    ]  # fmt: skip
     assert published("chunks", "hybrid(alpha=0.3)@5,CharP") == [
         "hybrid_log_rank_score_exact(alpha=0.3)",
         "CharP",
@@ -119,14 +117,9 @@ def test_what_a_published_form_cannot_do_is_refused(name: str) -> None:
 
 
 BARE = Sample(
-    id="q",
-    query="a",
-    passages=(Passage(text="a", id="p"),),
-    answer=Answer("a"),
-    references=("a",),
-    gold=(GoldPassage(id="p", text="a"),),
-    answerability=Answerability.ANSWERABLE,
-)
+    id="q", query="a", passages=(Passage(text="a", id="p"),), answer=Answer("a"), references=("a",),
+    gold=(GoldPassage(id="p", text="a"),), answerability=Answerability.ANSWERABLE,
+)  # fmt: skip
 BY_A_MODEL_OR_GIVEN = [
     *("reference_bertscore.p", "reference_bertscore.r", "passage_bertscore", "rb_agg"),
     *("rb_agg_zero_denominator", "rb_agg_idk"),

@@ -61,17 +61,12 @@ def test_wrong_values_and_conflicts_are_named_by_row_and_the_rest_is_taken(tmp_p
     store, path = small(tmp_path / "g", 9), tmp_path / "sheet.xlsx"
     write_sheet(store, path)
     filled(
-        path,
-        i0={"decision": "maybe"},
-        i1={"decision": "accept", "gold": "somewhere"},
-        i2={"decision": "accept", "answerability": "perhaps"},
-        i3={"query": "Other?"},
-        i4={"decision": "accept"},
-        i5={"decision": "accept", "gold": "library 5-900"},
-        i6={"decision": "reject"},
-        i7={"decision": "reject"},
+        path, i0={"decision": "maybe"}, i1={"decision": "accept", "gold": "somewhere"},
+        i2={"decision": "accept", "answerability": "perhaps"}, i3={"query": "Other?"},
+        i4={"decision": "accept"}, i5={"decision": "accept", "gold": "library 5-900"},
+        i6={"decision": "reject"}, i7={"decision": "reject"},
         i8={"decision": "accept", "tags": "[1]"},
-    )
+    )  # fmt: skip
     store.review("i4", "bob", "reject", version(store, "i4"))
     GoldenSet(store.folder, [one for one in store.golden().items if one.id != "i7"]).save()
     assert call(["golden", "review", str(tmp_path / "g"), "--read", str(path), "--reviewer", "ann"])

@@ -12,21 +12,16 @@ from ragassay.texts import sentences
 from ragassay.texts.sentence_cutting import ends_sentence
 
 CUT = [
-    "泳池几点开门？¦九点！¦周一关闭。¦周日也关；节日开放．¦好｡",
-    "是吗?¦我不知道!¦好",
-    "“你好！”¦他说。¦（见上。）¦走了。",
-    "圆周率是３．１４。¦完",
-    "क्या यह खुला है? ¦हाँ।¦वह खुला है॥ ¦ठीक",
-    "هل المكتبة مفتوحة؟ ¦نعم۔ ¦تفتح غدا.",
-    "Կարմիր։ ¦Կապույտ։",
-    "It costs 3.5 euros. ¦See example.org/a?b=1!",
+    "泳池几点开门？¦九点！¦周一关闭。¦周日也关；节日开放．¦好｡", "是吗?¦我不知道!¦好",
+    "“你好！”¦他说。¦（见上。）¦走了。", "圆周率是３．１４。¦完",
+    "क्या यह खुला है? ¦हाँ।¦वह खुला है॥ ¦ठीक", "هل المكتبة مفتوحة؟ ¦نعم۔ ¦تفتح غدا.",
+    "Կարմիր։ ¦Կապույտ։", "It costs 3.5 euros. ¦See example.org/a?b=1!",
     "Is it open? ¦No. ¦See No. 5 and Fig. 3. ¦Dr. Smith knows.",
     "Am 5. Mai gibt es z. B. Brot, d.h. Laibe. ¦Nr. 5 kostet 5. ¦Danach nicht.",
-    "Mme. Curie dit non. ¦Elle part.",
-    "Dijo que no. ¦Salió de EE.UU. con el Sr. Gil.",
+    "Mme. Curie dit non. ¦Elle part.", "Dijo que no. ¦Salió de EE.UU. con el Sr. Gil.",
     "**Note.** ¦Open.\n¦- a\n¦- b\n¦A line that\nwraps here.\n\n¦| c | d |\n\n¦below\n\n¦it",
     "1. One. ¦2. Two.",
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", CUT)
