@@ -271,6 +271,13 @@ def test_variables_of_promptfoo_with_one_meaning_are_chosen_as_columns_are(tmp_p
         assert (one.query, one.metadata["prompt"]) == (Q, "p")
         assert [p.text for p in one.passages or ()] == ["Found."]
         assert [p.text for p in one.gold or ()] == ["Gold."]
+    for label, name in (("p" * 40, "p" * 40), ("p" * 41, "1"), ("a\nb", "1"), ("...", "1")):
+        two = [promptfoo(0, promptIdx=at, prompt={"raw": "...", "label": said})
+               for at, said in enumerate((label, "q"))]  # fmt: skip
+        whole = {"results": {"version": 3, "results": two}}
+        first, second = read(write(tmp_path / "a.jsonl", whole), "promptfoo")
+        assert first.system == f"openai:m#{name}"
+        assert second.system == ("openai:m#2" if name == "1" else "openai:m#q")
     twice = promptfoo(0, vars={"question": Q, "expected": "a", "target": "b"})
     path = write(tmp_path / "a.jsonl", twice)
     assert "--columns references=vars.expected" in error(path)

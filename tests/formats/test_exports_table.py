@@ -61,7 +61,9 @@ def test_traces_and_their_observations_may_be_two_files(tmp_path: Path) -> None:
     traces.write_text(json.dumps([trace]))
     steps.write_text(json.dumps([{**step, "output": [{"page_content": "It is I."}]}]))
     found = ["It is I."]
-    for files, texts in (([traces, steps], found), ([steps, traces], found), (traces, [])):
+    (tmp_path / ".DS_Store").write_bytes(b"\0")
+    both: Any = [traces, steps]
+    for files, texts in ((both, found), (both[::-1], found), (tmp_path, found), (traces, [])):
         notes = Notes()
         (sample,) = load(files, notes=notes)
         assert (sample.id, sample.query, sample.answer_text) == ("t", "Who?", "I.")

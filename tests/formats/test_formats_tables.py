@@ -52,6 +52,16 @@ def test_tables_are_read_whatever_stands_between_cells(tmp_path, delimiter, endi
     ]
 
 
+@pytest.mark.parametrize(
+    ("header", "query"), [("id, query, answer", "a"), ("id,query, answer", ' "a"')]
+)
+def test_a_blank_before_quotes_is_none_where_the_header_has_one_everywhere(
+    tmp_path, header, query
+) -> None:
+    (sample,) = load(written(tmp_path, f'{header}\n1, "a",b\n'))
+    assert sample.query == query
+
+
 @pytest.mark.parametrize("first", ["sep=;", '"sep=;"', "SEP=;\r"])
 def test_the_delimiter_that_excel_names_is_taken(tmp_path: Path, first: str) -> None:
     path = written(tmp_path, f"{first}\nid;query, or so;answer\n1;a;b\n")

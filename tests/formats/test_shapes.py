@@ -8,6 +8,7 @@ import json
 import re
 import zipfile
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -308,6 +309,9 @@ def test_a_sheet_is_read_row_by_row(tmp_path: Path) -> None:
     notes = Notes()
     assert load(path, notes=notes) == EXPECTED
     assert any("further sheets ('notes')" in line for line in notes)
+    days = [datetime.fromisoformat(one) for one in ("2024-05-01", "2024-05-01T09:30")]
+    (timed,) = load(sheet(tmp_path / "b.xlsx", [["id", "query", "day", "at"], [1, "a", *days]]))
+    assert timed.metadata == {"day": "2024-05-01", "at": "2024-05-01T09:30:00"}
 
 
 @pytest.mark.parametrize(("rows", "said"), [

@@ -16,7 +16,7 @@ from ragassay.base.errors import InputError
 from ragassay.base.sample import Answer, Answerability, Passage, Sample, Turn
 from ragassay.cli.command_line import call
 from ragassay.golden import schema
-from ragassay.golden.golden_folder import GoldenSet
+from ragassay.golden.golden_folder import GoldenSet, is_golden
 from ragassay.golden.golden_item import GoldenItem, nearly, unplaced
 from ragassay.golden.golden_join import joined
 from ragassay.golden.golden_parts import sampled, split
@@ -302,6 +302,10 @@ def test_no_command_writes_over_what_it_reads_or_into_a_golden_set(desk: Path, c
     shutil.copy("golden/queries.jsonl", "q.jsonl")
     assert call(["run", "q.jsonl", "-m", "answer_words", "-o", "done"]) in (0, 3)
     before = {path: path.read_bytes() for path in desk.rglob("*") if path.is_file()}
+    Path("only").mkdir()
+    shutil.copy("q.jsonl", "only/queries.jsonl")
+    assert [is_golden(Path(name)) for name in ("golden", "only", "docs")] == [True, False, False]
+    before |= {Path("only/queries.jsonl").absolute(): Path("q.jsonl").read_bytes()}
     for words, told in WRITES_OVER:
         capsys.readouterr()
         assert call(words.split()) == 2, words

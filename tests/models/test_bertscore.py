@@ -18,6 +18,7 @@ from ragassay.models.encoders.encoder import Encoder
 from ragassay.models.encoders.text_model import ByteCache, tensors_of
 from ragassay.models.encoders.token_matching import Idf, TokenMatch, baseline, compare
 from ragassay.models.model_options import ModelOptions
+from ragassay.models.weights.fetching import readable
 from ragassay.models.weights.weight_files import Unavailable, Weights
 from tiny_models import SENTENCES, tiny_encoder
 
@@ -216,6 +217,8 @@ def test_too_little_memory_and_numbers_that_overflow_say_what_to_do(tmp_path: Pa
     said = [overflow(getattr(torch, one)) for one in ("float32", "float16", "bfloat16")]
     assert "fetch them again" in said[0] and said[1].endswith("--dtype float32 or bfloat16")
     assert said[2].endswith("no finite numbers in bfloat16: use --dtype float32")
+    sizes = [readable(n) for n in (400, 999_400, 10**6, 999_900_000, 10**9, 1_239_000_000)]
+    assert sizes == ["1 kB", "999 kB", "1 MB", "1,000 MB", "1.00 GB", "1.24 GB"]
     with pytest.raises(Unavailable, match=r"holds no weights as safetensors \(model.safetensors\)"):
         tensors_of(tmp_path)
 

@@ -218,6 +218,9 @@ def test_the_identity_of_a_folder_is_that_of_its_files(tmp_path: Path) -> None:
     copied, *large = (Path(shutil.copytree(one, tmp_path / name / "m")) for name in "cde")
     for folder, end in zip(large, ("a", "b"), strict=True):
         (folder / "more.txt").write_text("x" * (3 << 20) + end)
+    (copied / "README.md").write_text("A card.")
+    (copied / ".cache").mkdir()
+    (copied / ".cache" / "lock").write_text("x")
     names = [embedder(folder).identity for folder in (one, other, copied, *large)]
     assert names[0] == names[2] and len(set(names)) == 4, "of a large file the end counts, too"
     assert all(str(tmp_path) not in name for name in names)
