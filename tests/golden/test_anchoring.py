@@ -282,6 +282,13 @@ def test_what_the_documents_lack_is_counted_and_keeps_no_offsets(documents) -> N
     found = aligner.passage(Passage(invented, document="library", start=3, end=9))
     assert (found.start, found.end) == (None, None)
     assert aligner.counts["not_found"] == 1
+    bare, blank, placed = (
+        Passage(id="x"),
+        Passage(" \n"),
+        Passage(document="library", start=3, end=9),
+    )
+    assert [aligner.passage(one) for one in (bare, blank, placed)] == [bare, blank, placed]
+    assert aligner.counts["not_found"] == 3, "a place needs no text"
 
 
 def test_offsets_that_count_in_older_documents_are_found_anew() -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
-from ragassay.base.errors import InputError
+from ragassay.base.errors import InputError, UsageError
 from ragassay.cli.command_line import call
 from ragassay.golden.documents import load_documents, one_error, readable_documents
 from ragassay.golden.golden_folder import GoldenSet
@@ -58,6 +59,17 @@ def test_what_cannot_be_read_is_told(name: str, content: bytes, complaint: str, 
         load_documents(tmp_path / name)
     assert complaint in str(error.value) and "OCR" not in str(error.value)
     assert error.value.path == tmp_path / name  # the error of the file itself
+
+
+def test_a_document_whose_package_is_not_installed_says_how_to_install_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.docx").write_bytes(b"x")
+    monkeypatch.setitem(sys.modules, "docx", None)
+    with pytest.raises(
+        UsageError, match=r"a.docx needs the package .*: pip install 'ragassay\[docs\]'"
+    ):
+        load_documents(tmp_path)
 
 
 def test_an_encrypted_document_is_told_also_where_nothing_here_can_decrypt(

@@ -158,6 +158,13 @@ def test_parts_it_also_sees_may_be_missing_and_parts_it_sees_may_not() -> None:
         wanting = rubric_metric(parse_rubric(TONE.replace("[answer]", f"[answer, {part}]")))
         found = outcome(wanting, judge, bare)
         assert isinstance(found, Unscored) and found.reason is reason, part
+    wanting = rubric_metric(parse_rubric(TONE.replace("[answer]", "[answer, passages]")))
+    for text, reason in ([], Reason.NOTHING_RETRIEVED), ([None], Reason.MISSING_INPUT):
+        blank = Sample(
+            id="x", answer=Answer("x"), passages=tuple(Passage(one, "p") for one in text)
+        )
+        found = outcome(wanting, judge, blank)
+        assert isinstance(found, Unscored) and found.reason is reason
     assert len(judge.asked) == 1
 
 
