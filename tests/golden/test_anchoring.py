@@ -274,6 +274,9 @@ def test_a_changed_chunk_is_found_by_what_it_kept(documents: dict[str, Document]
     assert found.document == "library"
     assert found.start is not None and abs(found.start - start) < 20
     assert aligner.counts["changed"] == 1
+    twins = {name: replace(documents["library"], id=name, path=f"{name}.md") for name in "ab"}
+    for name in twins:  # of two documents that hold it the one that the chunk names
+        assert ChunkAligner(twins).passage(Passage(piece, document=name)).document == name
 
 
 def test_what_the_documents_lack_is_counted_and_keeps_no_offsets(documents) -> None:
