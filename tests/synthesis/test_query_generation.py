@@ -12,6 +12,7 @@ from llm_server import LLMServer
 from ragassay import examples
 from ragassay.cli.command_line import call
 from ragassay.golden.golden_folder import GoldenSet
+from ragassay.synthesis.query_generation import read_query_generation
 
 DOCUMENTS = Path(examples.__file__).parent / "town" / "documents"
 CONFIG = """
@@ -78,6 +79,8 @@ def test_without_expected_answers_there_is_no_column_and_no_answer(config: Path,
     config.write_text(CONFIG.format(path=DOCUMENTS, url=server.url, answers="false"))
     assert call(["golden", "synthesize", str(config)]) == 0
     assert list(queries()[0]) == ["query_id", "query"] and len(queries()) == 8
+    config.write_text(config.read_text().replace("min_words: 5", "min_words: 60"))
+    assert read_query_generation(config)  # as many words as max_words
     assert not any(item.references for item in GoldenSet.open(Path("asked")).items)
 
 
@@ -87,7 +90,7 @@ def test_rows_of_a_csv_are_documents(config: Path, tmp_path: Path) -> None:
         writer.writerow(["name", "body"])
         for path in sorted(DOCUMENTS.iterdir()):
             writer.writerow([path.stem, path.read_text()])
-        writer.writerow(["short", "Too short."])
+        writer.writerows([["short", "x" * 49], ["just long enough", "x" * 50]])
     config.write_text(
         "document_source: {type: CSVSource, csv_path: texts.csv, text_column: body, "
         "min_doc_size: 50}\n"
@@ -96,7 +99,7 @@ def test_rows_of_a_csv_are_documents(config: Path, tmp_path: Path) -> None:
     assert call(["golden", "synthesize", str(config), "-o", "golden"]) == 0
     items = GoldenSet.open(Path("golden")).items
     assert len(items) == 6 and {item.author for item in items} == {"offline-rules/5"}
-    assert len(list(Path("golden/documents").glob("row-*.txt"))) == 7
+    assert len(list(Path("golden/documents").glob("row-*.txt"))) == 8
     with Path("queries.csv").open(newline="") as stream:
         queries = [row["query"] for row in csv.DictReader(stream)]
     assert queries == [item.query for item in items]
