@@ -248,6 +248,7 @@ def test_what_cannot_judge_is_refused_at_once(code: Any, judge: Any, words: str)
 @pytest.mark.parametrize(("options", "words"), [
     ({"temperature": 0.5}, r"--temperature \(temperature=...\) is for models at endpoints"),
     ({"judge_seed": 5}, "--judge-seed"), ({"budget": "1.00"}, "no price"),
+    ({"key_variable": "OPENAI_API_KEY"}, "--key-variable"), ({"key_file": "key"}, "--key-file"),
 ])  # fmt: skip
 def test_options_that_a_function_cannot_be_told_are_refused(code, options, words: str) -> None:
     with pytest.raises(UsageError, match=words):

@@ -230,6 +230,7 @@ def test_what_systems_made_of_the_queries_before_is_left_out() -> None:
 @pytest.mark.parametrize(("queries", "options", "said"), [
     ([{"id": "q", "answer": "a"}], {}, "no query"),
     ([{"id": "q", "query": "a"}, {"id": "q", "query": "b", "repeat": 1}], {}, "id of its own"),
+    ([Sample(id="q", query="a", history=turns) for turns in ((), (Turn("user", "b"),))], {}, "own"),
     (QUERIES, {"repeat": 0}, "repeat is 0"), (QUERIES, {"history": "mine"}, "given or own"),
     (QUERIES, {"concurency": 2}, "concurrency"),
     ([{"id": "q", "query": "a", "gold": ["p"]}], {}, "lists ids of passages.*gold_ids in the qu"),
@@ -264,14 +265,18 @@ def test_earlier_turns_that_are_no_queries_of_the_data_count_and_mix_with_none()
         {"id": "c/turn-1", "query": "What else?"},
         {"id": "c", "query": "When?", "history": turns, "metadata": {"k": 1}},
     ]
+    other = {**turns[1], "content": "She."}  # not what the other one heard: no turn of its own
+    asked = [turns[0], other, {**turns[0], "content": "When?"}, turns[1]]
+    queries.append({"id": "d", "query": "And?", "history": asked})
     for _ in range(2):
         answers = ask(queries, mine, history="own", ledger="kept.sqlite")
         assert [one.answer_text for one in answers.samples] == [
             "What else? [] after ",
             "When? ['k'] after Who? Who? ['k'] after ",
+            "And? [] after Who? Who? [] after  When? When? [] after Who? Who? [] after ",
         ]
     summary = answers.summaries["mine"]
-    assert (summary.answered, summary.from_ledger) == (2, 2)
+    assert (summary.answered, summary.from_ledger) == (3, 3)
 
 
 LONG = [f"a-very-long-name-of-a-system-under-test-{end}" for end in ("2026-11", "2")]

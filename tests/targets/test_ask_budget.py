@@ -143,10 +143,13 @@ def test_refresh_and_own_history_are_in_the_plan() -> None:
     ask(queries, {"mine": system}, ledger="kept.sqlite")
     plans = [
         plan_asking(queries, {"mine": system}, ledger="kept.sqlite", **options)[0]
-        for options in ({}, {"refresh": True}, {"history": "own"}, {"repeat": 2})
-    ]
-    assert [one.to_send for one in plans] == [0, 41, 1, 41]
-    assert [one.at_most for one in plans] == [False, False, True, False]
+        for options in (
+            {}, {"refresh": True}, {"history": "own"}, {"repeat": 2},
+            {"history": "own", "refresh": True},
+        )
+    ]  # fmt: skip
+    assert [one.to_send for one in plans] == [0, 41, 1, 41, 41]
+    assert [one.at_most for one in plans] == [False, False, True, False, False]
     assert plans[0].least_seconds == 0.0 and plans[0].dollars == 0.0
     two = [queries[-1], {**queries[-1], "id": "other", "history": [*said, *said]}]
     summary = ask(two, {"mine": system}, history="own", budget="1 calls").summaries["mine"]

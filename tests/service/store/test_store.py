@@ -112,6 +112,7 @@ def test_a_context_of_several_chunks_is_a_list_or_the_task_says_how_it_is_read(c
 def test_the_interval_holds_both_of_its_ends(store: Store) -> None:
     task = a_task(store, *(item(n) for n in range(10)))
     assert count_records(store, task.id, 1002.0, 1004.0) == 3
+    assert create_report(store, task.id, "a moment", 1002.0, 1002.0)[0].from_timestamp == 1002.0
     assert [one.id for one in read_samples(store, task.id, 1002.0, 1004.0)] == ["r2", "r3", "r4"]
 
 
