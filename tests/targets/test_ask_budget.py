@@ -49,6 +49,8 @@ def test_calls_and_tokens_are_budgets_too_and_systems_share_one() -> None:
     ask(QUERIES, {"mine": by_calls}, budget="7 calls")
     ask(QUERIES, {"mine": by_tokens}, budget="1,050 tokens")
     assert (by_calls.asked, by_tokens.asked) == (7, 10)
+    ask(QUERIES, {"mine": by_tokens}, budget="1,000 tokens")  # the last one takes all that is left
+    assert by_tokens.asked == 20
     one, two = Paid(cost=0.01), Paid(cost=0.03)
     ask(QUERIES, {"one": one, "two": two}, budget="0.20", concurrency=8)
     assert one.asked and two.asked and one.asked * 0.01 + two.asked * 0.03 <= 0.2 + 1e-9

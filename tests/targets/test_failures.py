@@ -264,6 +264,7 @@ def asked_by(rule: Any, **options: Any) -> tuple[Answers, int, str]:
 
 @pytest.mark.parametrize(("status", "requests", "advice"), [
     (401, 5, "Add 'headers' to mine.yaml."), (404, 5, "Check 'url' in mine.yaml."),
+    (403, 5, "Add 'headers' to mine.yaml."), (410, 16, "Check 'url' in mine.yaml."),
     (405, 5, "Check 'method' in mine.yaml."), (422, 16, "Check 'body' in mine.yaml."),
 ])  # fmt: skip
 def test_a_refusal_is_told_with_status_url_and_words(status, requests: int, advice: str) -> None:

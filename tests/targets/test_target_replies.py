@@ -205,8 +205,11 @@ def test_a_stream_with_the_mark_of_its_end_is_an_answer(mark: str, last: bytes) 
 
 def test_a_stream_without_any_mark_ends_with_the_connection() -> None:
     assert asked(Reply(PIECES, framing="close"), SSE) == ["It is not 3."]
-    lines = Reply(b'{"a": "It is"}\n{"a": " 3."}', framing="close")
+    lines = Reply(b'{"a": "It is"}\r\n\n{"a": " 3."}', framing="close")
     assert asked(lines, "stream: lines\n") == ["It is 3."]
+    # An event may have several lines of data, a name, comments, and no blank before its words.
+    event = b': ping\r\nid: 7\r\nevent: delta\r\ndata: {"a":\r\ndata:"It is 3."}\r\n\r\n'
+    assert asked(Reply(event + b"event: bye\n\n", framing="close"), SSE) == ["It is 3."]
 
 
 @pytest.mark.parametrize(("body", "more"), [

@@ -35,6 +35,7 @@ PRICES = {
     # what runs on one's own machines
     **dict.fromkeys(("http://localhost:8000/v1#m", "http://127.0.0.1:11434/v1#m"), FREE),
     **dict.fromkeys(("http://[::1]:8000/v1#m", "http://0.0.0.0:8000#m"), FREE),
+    **dict.fromkeys(("http://nas.local/v1#m", "http://box.lan#m", "http://a.localhost:1#m"), FREE),
     **dict.fromkeys(("http://10.1.2.3/v1#m", "http://192.168.0.7:1234/v1#qwen3:8b"), FREE),
     **dict.fromkeys(("http://gpu-box:8000/v1#m", "http://vllm.internal/v1#m"), FREE),
 }

@@ -303,8 +303,9 @@ def test_what_is_left_of_a_report_is_kept_and_asked_again_where_failures_are(ser
     assert again.answer == found.answer and again.provenance.cached
     good.append(1)
     healed = answered(ask_one(bench.judge(reuse="answers"), question))
-    assert healed.answer == largest(question) and server.stats()["requests"] == 3
-    assert answered(ask_one(bench.judge(), question)).answer == largest(question)
+    assert healed.answer == largest(question)
+    assert answered(ask_one(bench.judge(reuse="answers"), question)).answer == largest(question)
+    assert server.stats()["requests"] == 3  # what is whole is not asked again
 
 
 def test_an_interrupt_keeps_what_is_in_flight_and_sends_nothing_new(server, bench: Bench) -> None:

@@ -149,6 +149,10 @@ def test_nuggets_are_short_clauses_near_the_query_each_once() -> None:
     assert all(len(one.split()) <= 8 for one in found.nuggets)
     again = answer_to(ExtractNuggets(QUERY, (BRIDGE,), known=found.nuggets, words=8))
     assert again is not None and again.nuggets == ()
+    for most, known in ((1, ()), (2, ()), (2, ("Rain fell.",)), (1, ("Rain fell.",))):
+        near = (BRIDGE, "The bridge opened to trams.", "The old Aarwyk bridge had burned down.")
+        few = answer_to(ExtractNuggets(QUERY, near, known=known, words=8, most=most))
+        assert few is not None and len(few.nuggets) == most - len(known)
     labels = answer_to(NuggetImportance(QUERY, ("The bridge was opened", "trams are blue"))).labels  # type: ignore[union-attr]
     assert labels == ("vital", "okay")
 
