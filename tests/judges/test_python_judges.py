@@ -36,7 +36,7 @@ class _Held:
 
 
 MODULE = """
-import json, pathlib
+import json, types
 
 def judge(prompt):
     with open("asked.txt", "a") as log:
@@ -55,6 +55,10 @@ def mapping(prompt): return {"is_matching": True}
 def raw(prompt): return b"{}"
 def raises(prompt): raise ValueError("no luck\\ntoday")
 def prose(prompt): return "yes, it does"
+def cut(**how): return lambda prompt: types.SimpleNamespace(content='{"reas', **how)
+cut_by_openai = cut(response_metadata={"finish_reason": "length"})
+cut_by_anthropic = cut(response_metadata={"stop_reason": "max_tokens"})
+cut_by_itself = cut(response_metadata={}, stop_reason="max_tokens")
 def agrees(prompt): return json.dumps({"reasoning": "it does", "is_matching": True})
 def agrees_too(prompt): return agrees(prompt)
 def fails_on_one(prompt):
@@ -220,6 +224,7 @@ def kind(prompt, rules="a", *, words="a"): return words
     ("raw", "judge_error", "returned bytes.*Check the code of users_judges:raw"),
     ("raises", "judge_error", r"ValueError: no luck today \(users_judges.py:\d+\).*Check the code"),
     ("prose", "unparsable", "holds no JSON object"),
+    *((f"cut_by_{one}", "unparsable", "cut off") for one in ("openai", "anthropic", "itself")),
 ])  # fmt: skip
 def test_a_wrong_reply_is_a_failure_and_never_a_score(code, name, reason: str, words: str) -> None:
     import re

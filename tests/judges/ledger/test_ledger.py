@@ -340,8 +340,9 @@ def test_the_command_forgets_rejected_parameters_and_no_answers(project, path, c
         asyncio.run(learn(book))
     assert call(["ledger", "stats"]) == 0
     assert "$0.01+?" in capsys.readouterr().out, "and what three without a price cost"
-    assert call(["ledger", "prune", "--rejected", "--all"]) == 2
-    assert "--model only" in capsys.readouterr().err
+    for more in (["--all"], ["--kind", "k"], ["--model", "o3", "--failed"]):
+        assert call(["ledger", "prune", "--rejected", *more]) == 2
+        assert "--model only" in capsys.readouterr().err
     assert call(["ledger", "prune", "--rejected", "--dry-run"]) == 0
     assert "3 rejected parameters would be forgotten" in capsys.readouterr().out
     assert call(["ledger", "prune", "--rejected", "--model", "gpt-4o", "--dry-run", "--json"]) == 0

@@ -96,9 +96,10 @@ def test_large_records_go_in_several_requests(monkeypatch: pytest.MonkeyPatch) -
     buffer = record_buffer.RecordBuffer(lambda: client)
     for _ in range(3):  # what was sent makes room
         for name in "abcdef":
-            assert buffer.add("t", {"id": name, "timestamp": 1.0, "user_input": "x" * 100})
+            record = {"id": name, "timestamp": 1.0, "user_input": "x" * 100}
+            assert buffer.add("u" if name in "cd" else "t", record)
         assert buffer.flush(60)
-    buffer.close()
+    buffer.close()  # what is left of a task comes after the others
     assert client.batches == [["a", "b"], ["c", "d"], ["e", "f"]] * 3
 
 

@@ -102,7 +102,7 @@ def test_a_search_looks_at_all_that_the_report_shows_and_unscored_samples_come_l
         }
         for n in range(3)
     ]  # fmt: skip
-    data.append({"id": "bare", "query": "nothing?"})
+    data.append({"id": "Q-03", "query": "nothing?"})
     metrics = ["em", "answer_words"]
     ragassay.evaluate(data, metrics=metrics, output=str(tmp_path / RUN))
     build_view(tmp_path, "r", {"report": "r"})
@@ -115,10 +115,10 @@ def test_a_search_looks_at_all_that_the_report_shows_and_unscored_samples_come_l
     for text in ("q-1", "query 1", "EARLIER 1", "answer 1", "doc-1", "ä", "reference 1", "topic 1"):
         assert found(text) == ["q-1"], text
     assert found("thirty books") == found("LIBRAR") == ["q-0", "q-1", "q-2"]
-    assert found("missing_input") == found(kind="0") == found(kind="any") == ["bare"]
+    assert found("missing_input") == found(kind="0") == found(kind="any") == ["Q-03"]
     assert found("thirty elephants") == [] and len(found("")) == 4
     for sort, down, names in (
-        ("m0", True, "q-0 q-1 q-2 bare"), ("m1", False, "q-0 q-1 q-2 bare"),
-        ("m1", True, "q-2 q-1 q-0 bare"), ("id", True, "q-2 q-1 q-0 bare"),
+        ("m0", True, "q-0 q-1 q-2 Q-03"), ("m1", False, "q-0 q-1 q-2 Q-03"),
+        ("m1", True, "q-2 q-1 q-0 Q-03"), ("id", True, "Q-03 q-2 q-1 q-0"),
     ):  # fmt: skip
         assert found(sort=sort, down=down) == names.split(), "unscored samples come last"

@@ -8,12 +8,15 @@ import signal
 import socket
 import urllib.error
 import urllib.request
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ragassay.cli.command_line import call
+from ragassay.service.store.database import Store
+from ragassay.service.store.projects import create_project
 from service_process import finished, serving, until, with_records, working
 
 JSON = "application/json"
@@ -90,7 +93,13 @@ def test_tokens_are_made_listed_and_revoked(tmp_path, capsys) -> None:
     assert "every request needs one" in capsys.readouterr().out
     assert call(["token", "revoke", key, *at]) == 2
     assert "There is no token" in capsys.readouterr().err
-    assert call(["token", "create", "x", "--project", "nowhere", *at]) == 2
+    with closing(Store(tmp_path / "data")) as store:
+        for name in ("first", "own", "last"):
+            create_project(store, name)
+    for name, code in (("nowhere", 2), ("own", 0)):
+        assert call(["token", "create", "x", "--project", name, *at]) == code
+    capsys.readouterr()
+    assert call(["token", "list", *at]) == 0 and "  own  never used" in capsys.readouterr().out
     assert call(["token", "list", "--store", str(tmp_path / "other")]) == 2
     assert "Start it once" in capsys.readouterr().err
 
