@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -7,7 +8,10 @@ import pytest
 
 
 @pytest.fixture(autouse=True)
-def desk(here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Each test works in a folder of its own, whose ``mine.py`` is not that of an earlier test."""
+def desk(here: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Path:
+    """Each test works in a folder of its own, with the queries of its module; its ``mine.py`` is
+    not that of an earlier test."""
     monkeypatch.delitem(sys.modules, "mine", raising=False)
+    queries = getattr(request.module, "QUERIES", [])
+    Path("queries.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in queries))
     return here

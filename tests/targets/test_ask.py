@@ -37,11 +37,6 @@ QUERIES = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def _queries(desk: Path) -> None:
-    Path("queries.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in QUERIES))
-
-
 def test_an_answer_is_a_sample_with_what_was_measured() -> None:
     with SystemServer():
         assert call(["ask", "queries.jsonl", "--target", "mine.yaml"]) == 0

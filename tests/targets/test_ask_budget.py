@@ -18,11 +18,6 @@ from system_server import Reply, SystemServer, echo
 QUERIES = [{"id": f"q{n}", "query": f"What is {n}?"} for n in range(40)]
 
 
-@pytest.fixture(autouse=True)
-def _queries(desk: Path) -> None:
-    Path("queries.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in QUERIES))
-
-
 class Paid:
     """A system that tells what an answer took."""
 

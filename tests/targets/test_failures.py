@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import json
 import signal
 import subprocess
 import sys
@@ -27,11 +26,6 @@ from system_server import PLAIN, Reply, SystemServer, echo
 pytestmark = pytest.mark.usefixtures("no_long_waits")
 
 QUERIES = [{"id": f"q{n}", "query": f"What is {n}?"} for n in range(40)]
-
-
-@pytest.fixture(autouse=True)
-def _queries(desk: Path) -> None:
-    Path("queries.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in QUERIES))
 
 
 def asked(server: SystemServer, mapping: str = "", n: int = 40, **options: Any) -> Answers:

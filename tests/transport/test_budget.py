@@ -14,6 +14,7 @@ from ragassay.base.score import Reason
 from ragassay.transport.budget import Account, Budget
 from ragassay.transport.endpoints.endpoint import Completion, Stopped
 from ragassay.transport.providers_and_prices import Price
+from virtual_time import VirtualLoop, in_virtual_time
 
 
 @pytest.mark.parametrize(("text", "limits"), [
@@ -114,26 +115,26 @@ def test_no_budget_is_below_nothing_or_without_end(limit: dict[str, Any]) -> Non
         Budget(**limit)
 
 
-def test_a_claim_waits_for_what_in_flight_may_leave_over_and_no_longer() -> None:
-    async def work() -> None:
-        budget = Budget(tokens=100)
-        account = Account(budget)
-        first = await account.claim(b"", 80, 0)
-        waiting = [asyncio.ensure_future(account.claim(b"", 40, 0)) for _ in range(3)]
-        await asyncio.sleep(0)
-        assert not any(one.done() for one in waiting)
-        with pytest.raises(Stopped):  # it could never fit
-            await account.claim(b"", 101, 0)
-        budget.settle(first, None, 10)  # 90 left: two of the three
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
-        assert [one.done() for one in waiting] == [True, True, False]
-        for one in waiting[:2]:
-            budget.settle(one.result(), None, 40)
-        with pytest.raises(Stopped):  # 10 left, and nothing in flight that could leave more
-            await waiting[2]
-
-    asyncio.run(work())
+@in_virtual_time
+async def test_a_claim_waits_for_what_in_flight_may_leave_over_and_no_longer(
+    loop: VirtualLoop,
+) -> None:
+    budget = Budget(tokens=100)
+    account = Account(budget)
+    first = await account.claim(b"", 80, 0)
+    waiting = [asyncio.ensure_future(account.claim(b"", 40, 0)) for _ in range(3)]
+    await asyncio.sleep(0)
+    assert not any(one.done() for one in waiting)
+    with pytest.raises(Stopped):  # it could never fit
+        await account.claim(b"", 101, 0)
+    budget.settle(first, None, 10)  # 90 left: two of the three
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert [one.done() for one in waiting] == [True, True, False]
+    for one in waiting[:2]:
+        budget.settle(one.result(), None, 40)
+    with pytest.raises(Stopped):  # 10 left, and nothing in flight that could leave more
+        await waiting[2]
 
 
 @given(
