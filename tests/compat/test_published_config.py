@@ -332,7 +332,7 @@ def test_the_key_comes_from_the_variable_that_the_file_names(
 
 # Mistakes
 
-
+HHEM = "evaluator:\n  name: trecrag\n  options:\n    hallucination_metric:\n      "
 PUBLISHED_MISTAKES = [
     (TOOL.replace("input_queries", "input_querys"), 1, "Did you mean 'input_queries'"),
     (TOOL.replace("TRECEvaluator", "TRECEvaluater"), 8, "'type: TRECEvaluator'"),
@@ -360,18 +360,8 @@ PUBLISHED_MISTAKES = [
     (PAGE_CONSISTENCY.replace("xlm-roberta-large", "./no/such"), 6, "there is no folder ./no/such"),
     (PAGE_CONSISTENCY.replace("{}", "7"), 9, "Write 'rouge_score: {}'"),
     (PAGE_CONSISTENCY.replace("rouge_score: {}", "rouge_score: {stem: true}"), 9, "stem"),
-    (
-        "evaluator:\n  name: trecrag\n  options:\n    hallucination_metric:\n"
-        "      backend_type: vectara_api\n",
-        5,
-        "Write hhem",
-    ),
-    (
-        "evaluator:\n  name: trecrag\n  options:\n    hallucination_metric:\n"
-        "      model_name: another/model\n",
-        5,
-        "is neither vectara/hallucination_evaluation_model nor a folder",
-    ),
+    (f"{HHEM}backend_type: vectara_api\n", 5, "Write hhem"),
+    (f"{HHEM}model_name: another/model\n", 5, "/hallucination_evaluation_model nor a folder"),
     (
         "evaluator:\n  name: trecrag\n  model:\n    type: AnthropicModel\n    name: c\n"
         "    base_url: http://localhost:1/v1\n",

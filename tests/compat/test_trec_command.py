@@ -337,11 +337,7 @@ OFFICIAL = [
 
 @pytest.mark.parametrize(("output", "words"), OFFICIAL)
 def test_every_line_of_the_official_output_is_printed(
-    output: str,
-    words: str,
-    shared: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    output: str, words: str, shared: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
     folder = shared / "data" / "trec_eval"
     monkeypatch.chdir(folder)

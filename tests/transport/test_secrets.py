@@ -147,13 +147,10 @@ def test_a_key_that_no_header_can_hold_is_refused_by_its_source_alone(tmp_path, 
     """The client would quote the whole header in its error, and the judge would try ten times."""
     path = tmp_path / "judge.key"
     path.write_bytes(value.encode())
+    names = {"OPENAI_API_KEY": value, "RAGASSAY_API_KEY": value}
     ways: dict[str, Callable[[], object]] = {
-        "OPENAI_API_KEY": lambda: secrets.from_environment(
-            ["OPENAI_API_KEY"], {"OPENAI_API_KEY": value}
-        ),
-        "RAGASSAY_API_KEY": lambda: address_of(
-            "http://localhost:1/v1#m", "", {"RAGASSAY_API_KEY": value}
-        ),
+        "OPENAI_API_KEY": lambda: secrets.from_environment(["OPENAI_API_KEY"], names),
+        "RAGASSAY_API_KEY": lambda: address_of("http://localhost:1/v1#m", "", names),
         str(path): lambda: secrets.from_file(path),
         "the option": lambda: Secret(value, "the option"),
         "api_key": lambda: judge_keywords(OpenAIModel("gpt-4o", api_key=value)),
