@@ -14,7 +14,7 @@ from ragassay.base.score import Reason
 from ragassay.transport.budget import Account, Budget
 from ragassay.transport.endpoints.endpoint import Completion, Stopped
 from ragassay.transport.providers_and_prices import Price
-from virtual_time import VirtualLoop, in_virtual_time
+from virtual_time import in_virtual_time
 
 
 @pytest.mark.parametrize(("text", "limits"), [
@@ -116,9 +116,7 @@ def test_no_budget_is_below_nothing_or_without_end(limit: dict[str, Any]) -> Non
 
 
 @in_virtual_time
-async def test_a_claim_waits_for_what_in_flight_may_leave_over_and_no_longer(
-    loop: VirtualLoop,
-) -> None:
+async def test_a_claim_waits_for_what_in_flight_may_leave_over_and_no_longer(loop) -> None:
     budget = Budget(tokens=100)
     account = Account(budget)
     first = await account.claim(b"", 80, 0)

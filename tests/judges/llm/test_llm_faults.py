@@ -332,9 +332,7 @@ async def test_after_the_deadline_nothing_is_sent(loop: VirtualLoop) -> None:
                         (OverflowError("too large"), "the ledger: OverflowError('too large')")]
 )  # fmt: skip
 @in_virtual_time
-async def test_nothing_more_is_sent_once_what_was_paid_cannot_be_kept(
-    loop: VirtualLoop, error, told: str
-) -> None:
+async def test_nothing_more_is_sent_once_what_was_paid_cannot_be_kept(loop, error, told) -> None:
     async def writing() -> None:
         raise error
 
@@ -345,9 +343,7 @@ async def test_nothing_more_is_sent_once_what_was_paid_cannot_be_kept(
 
 
 @in_virtual_time
-async def test_a_defect_of_an_endpoints_code_is_a_failure_that_hides_the_key(
-    loop: VirtualLoop,
-) -> None:
+async def test_a_defect_of_an_endpoints_code_is_a_failure_that_hides_the_key(loop) -> None:
     endpoint = Slow((0.0, KeyError(f"header {KEY}")))
     endpoint.key = Secret(KEY, "TEST_KEY")
     with pytest.raises(EndpointError) as caught:
