@@ -13,5 +13,7 @@ def desk(here: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureReq
     not that of an earlier test."""
     monkeypatch.delitem(sys.modules, "mine", raising=False)
     queries = getattr(request.module, "QUERIES", [])
-    Path("queries.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in queries))
+    Path("queries.jsonl").write_text(
+        "".join(f"{json.dumps(one, default=str)}\n" for one in queries)
+    )
     return here

@@ -177,8 +177,9 @@ def test_vectaras_query_api(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_command_reads_json_and_writes_a_text_or_an_object(desk, monkeypatch) -> None:
-    Path("python").write_text("#!/bin/sh\necho another environment\n")  # not the one that runs us
-    Path("python").chmod(0o755)
+    for name in ("python", "python3"):
+        Path(name).write_text("#!/bin/sh\necho another environment\n")  # not what runs us
+        Path(name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{desk}:{os.environ['PATH']}")
     Path("rag.py").write_text(
         "import json, sys\nasked = json.load(sys.stdin)\n"
@@ -191,8 +192,8 @@ def test_a_command_reads_json_and_writes_a_text_or_an_object(desk, monkeypatch) 
     assert only(ask(QUERIES, "command:echo plain words")).answer_text == "plain words"
     for script in ("import sys\nsys.exit('no index here')\n", "print('no index here')\nexit(1)\n"):
         Path("bad.py").write_text(script)
-        why = str(ask(QUERIES, "command:python bad.py").samples[0].failure)
-        assert why.startswith("failed: python bad.py ended with code 1: no index here. Correct")
+        why = str(ask(QUERIES, "command:python3 bad.py").samples[0].failure)
+        assert why.startswith("failed: python3 bad.py ended with code 1: no index here. Correct")
 
 
 @pytest.mark.parametrize(("command", "name"), [

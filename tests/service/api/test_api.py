@@ -282,6 +282,8 @@ def test_a_token_is_asked_for_and_comes_as_bearer_or_key(store: Store) -> None:
 def test_a_page_of_another_site_does_not_reach_a_local_server(store, headers, status) -> None:
     found = local(store).post(f"{API}/projects", json={"name": "p"}, headers=headers)
     assert found.status_code == status, found.text
+    gone = local(store).delete(f"{API}/projects/none", headers=headers)
+    assert gone.status_code == (404 if status == 201 else 403)
     if "evil" in headers.get("host", ""):
         assert "'ragassay serve --name NAME'" in found.json()["detail"]
 

@@ -211,10 +211,10 @@ def test_pages_and_files_of_a_report_say_its_name_task_and_interval_and_no_path(
 ) -> None:
     samples = [Sample(id="q", query="?", answer=Answer("x"), timestamp=5.5)]
     first = get_report(served.store, report_of(served, samples))
-    report, _ = create_report(served.store, first.task_id, "November", 0.5, 19.0)
+    report, _ = create_report(served.store, first.task_id, "November", 0.0, 19.5)
     while not get_report(served.store, report.id).is_there:
         time.sleep(0.05)
-    told = ["November", "task", "1970-01-01 00:00:00.5 UTC", "1970-01-01 00:00:19 UTC"]
+    told = ["November", "task", "1970-01-01 00:00:00 UTC", "1970-01-01 00:00:19.5 UTC"]
     openpyxl = pytest.importorskip("openpyxl")
     files = f"{served.url}/api/v1/reports/{report.id}/files"
     book = openpyxl.load_workbook(io.BytesIO(httpx2.get(f"{files}/xlsx").content))
@@ -232,7 +232,7 @@ def test_pages_and_files_of_a_report_say_its_name_task_and_interval_and_no_path(
     for text in (exported, shown, str(facts)):
         assert "data.jsonl" not in text and ".sqlite" not in text
     page.goto(f"/tasks/{first.task_id}")
-    assert "00:00:00.5 UTC" in page.inner_text("#reports ~ form tbody")
+    assert "00:00:19.5 UTC" in page.inner_text("#reports ~ form tbody")
     assert page.input_value("[name=from_timestamp]") == "1970-01-01T00:00:05.5"
     assert page.evaluate("document.querySelector('[name=from_timestamp]').checkValidity()")
 
