@@ -42,6 +42,9 @@ def test_a_passage_is_relevant_by_the_words_of_the_query() -> None:
     query = "When was the Aarwyk bridge opened?"
     found = [grade(score(query, passage)) for passage in (good, near, far)]
     assert found[0] > found[1] > found[2] == 0
+    # A query without words of its own asks about the latest turn that has some.
+    turns = ("Who closed the harbour?", "What does the Aarwyk market sell?")
+    assert score("And then?", near, turns) > 0.5 > score("And then?", near, turns[::-1]) == 0
     # The query's own words are no answer.
     assert grade(score("best treatment for migraine", "best treatment for migraine " * 12)) == 0
 
