@@ -117,10 +117,8 @@ def test_an_interrupt_during_imports_is_one_sentence(tmp_path, module: str, rais
     """Of what every command imports, and of what a run does; also where a package turns the
     interrupt into an error of its own."""
     (tmp_path / f"{module}.py").write_text(
-        "import os, signal\n"
-        "try:\n"
-        "    os.kill(os.getpid(), signal.SIGINT)\n"
-        "    import time; time.sleep(5)\n"
+        "import os, signal, time\n"
+        "try:\n    os.kill(os.getpid(), signal.SIGINT)\n    time.sleep(5)\n"
         f"except KeyboardInterrupt:\n    {raised or 'raise'}\n"
     )
     data = tmp_path / "data.jsonl"

@@ -369,11 +369,7 @@ class Rows:
             {"data": item, "state": state} for item, state in zip(items, states, strict=True)
         ]
         self.parameters: Mapping[str, Any] = {}
-        flows = {
-            "route": "->rows",
-            **{f"mark_{state}": "rows->marked" for state in "ab"},
-            "lose": "rows->marked",
-        }
+        flows = dict.fromkeys(("mark_a", "mark_b", "lose"), "rows->marked") | {"route": "->rows"}
         self.tools: Mapping[str, Tool] = {
             name: Tool(name, Flow.declared(flow, ["rows"], ())) for name, flow in flows.items()
         }

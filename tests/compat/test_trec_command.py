@@ -73,8 +73,9 @@ def test_c_averages_over_all_judged_queries(trec: Trec) -> None:
     assert found["averaged_over"] == "judged queries"
     assert found["measures"]["map"]["all"] == pytest.approx(1.5 / 3)
     assert found["measures"]["map"]["queries"] == {"q1": 0.5, "q2": 1.0, "q3": 0.0}
-    assert found["measures"]["num_rel"]["all"] == 3
-    assert found["measures"]["num_q"]["all"] == 3
+    assert [found["measures"][name]["all"] for name in ("num_rel", "num_q")] == [3, 3]
+    about = ("qrels", "run", "tag", "n_queries", "n_judged", "n_missing", "n_unjudged")
+    assert [found[name] for name in about] == ["qrels", "old.run", "old", 3, 3, 1, 0]
 
 
 def test_a_missing_query_scores_0_even_where_the_formula_says_otherwise(trec: Trec) -> None:

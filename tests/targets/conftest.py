@@ -12,8 +12,6 @@ def desk(here: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureReq
     """Each test works in a folder of its own, with the queries of its module; its ``mine.py`` is
     not that of an earlier test."""
     monkeypatch.delitem(sys.modules, "mine", raising=False)
-    queries = getattr(request.module, "QUERIES", [])
-    Path("queries.jsonl").write_text(
-        "".join(f"{json.dumps(one, default=str)}\n" for one in queries)
-    )
+    lines = [json.dumps(one, default=str) for one in getattr(request.module, "QUERIES", [])]
+    Path("queries.jsonl").write_text("\n".join(lines))
     return here

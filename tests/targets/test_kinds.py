@@ -26,6 +26,7 @@ from ragassay.transport.endpoints import EndpointError
 from system_server import PLAIN, Reply, SystemServer, ask_served
 
 ROOT = Path(__file__).resolve().parents[2]
+JSON = "application/json"
 QUERIES = [
     Sample(
         id="q1", query="And now?", history=(Turn("user", "First?"), Turn("agent", "Yes.")),
@@ -79,6 +80,7 @@ version: [meta.version, meta.v]
         sample = only(ask(QUERIES, "mine.yaml"))
         assert server.paths == ["/ask/q1?tenant=t1"]
         assert server.asked[0]["text"] == "Q: And now?"
+        assert [server.headers[0][one] for one in ("Content-Type", "Accept")] == [JSON, JSON]
         assert server.asked[0]["turns"] == MESSAGES[:-1] and server.asked[0]["all"] == [MESSAGES, 0]
     assert sample.system == "shop" and sample.passages is not None and sample.answer is not None
     assert [(p.id, p.text, p.start, p.end) for p in sample.passages] == [
