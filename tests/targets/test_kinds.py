@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from ragassay.base.errors import UsageError
 from ragassay.base.sample import Sample, Turn
 from ragassay.cli.command_line import call
 from ragassay.formats import load
@@ -33,6 +34,7 @@ QUERIES = [
         metadata={"tenant": "t1"},
     )
 ]  # fmt: skip
+GOLD = [{"id": "q", "query": "Why?", "gold_passages": [{"id": "p", "text": "So."}]}]
 MESSAGES = [
     {"role": "user", "content": "First?"},
     {"role": "assistant", "content": "Yes."},
@@ -212,6 +214,8 @@ def test_a_command_is_called_after_its_script_or_program(command: str, name: str
     assert made.name == name
     (named,) = make_targets(f"mine=command:{command}", AskOptions())
     assert named.name == "mine" and named.identity == made.identity
+    with pytest.raises(UsageError, match="Two targets are called"):
+        make_targets([f"command:{command}", f"{name}=command:echo"], AskOptions())
 
 
 def test_a_python_object_is_called_as_it_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -299,6 +303,8 @@ app.run()
     tools = ["mcp:python server.py#answer", "mcp:python server.py#plain"]
     made = [make_targets(f"mine={word}", AskOptions())[0] for word in tools]
     assert len({one.fingerprint for one in made}) == 2, "another tool is another system"
+    with pytest.raises(UsageError, match="takes no passages"):
+        ask(GOLD, tools[1], gold_passages=True)
 
 
 @dataclass

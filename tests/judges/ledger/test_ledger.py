@@ -13,6 +13,7 @@ import sys
 import time
 import zlib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -227,6 +228,16 @@ def test_a_damaged_ledger_is_a_sentence_or_still_right(path: Path, where: int) -
                 assert ledger.get(entry(number).key) in (None, entry(number))
     except RagassayError as error:
         assert str(path) in str(error)
+
+
+def test_a_row_that_lacks_a_fact_or_a_time_is_damaged(ledger: Ledger) -> None:
+    whole = entry(1)
+    for name in ("version", "key", "repeat", "answer", "latency", "attempts", "created"):
+        others = {key: value for key, value in whole.facts.items() if key != name}
+        for created in (-1.0, 2e11) if name == "created" else (1.0,):
+            keep(ledger, replace(whole, facts=others, created=created))
+            with pytest.raises(InputError, match="damaged"):
+                ledger.get(whole.key)
 
 
 MINI = {"model": "gpt-4o-mini", "cost": None}
