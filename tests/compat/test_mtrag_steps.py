@@ -37,6 +37,7 @@ BertKPrec: {func: bert_prec, prediction: prediction, target: passage}
 Extractiveness_RougeL: {func: extractiveness_rouge, prediction: prediction, target: passage}
 Length: {func: length, prediction: prediction, target: target}
 """
+BERT = {"BertscoreP": [0.1], "BertscoreR": [0.2], "BertKPrec": [0.3]}
 
 
 def stepped(
@@ -50,8 +51,7 @@ def stepped(
 
 
 def test_the_file_grows_step_by_step_and_ends_as_all_at_once_leaves_it(tmp_path: Path) -> None:
-    bert = {"BertscoreP": [0.1], "BertscoreR": [0.2], "BertKPrec": [0.3]}
-    records = [record(1, metrics=bert), record(2, "UNANSWERABLE", metrics=bert)]
+    records = [record(1, metrics=BERT), record(2, "UNANSWERABLE", metrics=BERT)]
     source = written(tmp_path / "in.jsonl", records)
     grown = written(tmp_path / "grown.jsonl", records)
     sizes = []
@@ -155,8 +155,7 @@ def test_conditioning_reads_its_input_and_asks_nobody(tmp_path: Path) -> None:
 def test_conditioning_by_itself_treats_a_null_as_all_steps_at_once_do(
     tmp_path: Path, label: str, said: Any
 ) -> None:
-    bert = {"BertscoreP": [0.1], "BertscoreR": [0.2], "BertKPrec": [0.3]}
-    source = written(tmp_path / "in.jsonl", [record(1, label, metrics=bert)])
+    source = written(tmp_path / "in.jsonl", [record(1, label, metrics=BERT)])
     judge = Scripted({**SAID, "extract_claims": said})
     whole = stepped("all", source, tmp_path / "all.jsonl", judge)
     for step in STEPS:
@@ -220,8 +219,7 @@ def told(summary: Summary) -> list[str]:
 
 def grown(path: Path, records: list[dict[str, Any]], judge: Judge) -> Path:
     """The records after all steps, one by one, by a judge."""
-    bert = {"BertscoreP": [0.1], "BertscoreR": [0.2], "BertKPrec": [0.3]}
-    written(path, [{**one, "metrics": {**bert, **one.get("metrics", {})}} for one in records])
+    written(path, [{**one, "metrics": {**BERT, **one.get("metrics", {})}} for one in records])
     for step in STEPS:
         stepped(step, path, path, judge)
     return path

@@ -80,16 +80,13 @@ ATTEMPTS: dict[str, tuple[str, str, str, dict[str, Any], set[int]]] = {
     "a reader deletes a project": ("read", "DELETE", PROJECT, {}, {403}),
     "a reader deletes a report": ("read", "DELETE", "{api}/reports/{report_a}", {}, {403}),
     "a reader deletes by a page": ("read", "POST", "/reports/{report_a}/delete", {}, {403}),
-    "a reader deletes a project by a page": (
-        "read", "POST", "/projects/{project_a}/delete", {}, {403},
-    ),
-    "a reader deletes a record by a page": (
-        "read", "POST", "/tasks/{task_a}/delete-record/r1", {}, {403},
-    ),
+    "a reader deletes a project by a page":
+        ("read", "POST", "/projects/{project_a}/delete", {}, {403}),
+    "a reader deletes a record by a page":
+        ("read", "POST", "/tasks/{task_a}/delete-record/r1", {}, {403}),
     "a reader is asked whether to delete": ("read", "GET", "/tasks/{task_a}/delete", {}, {403}),
-    "a page of another site deletes": (
-        "write", "POST", "/tasks/{task_a}/delete", {"headers": EVIL}, {403},
-    ),
+    "a page of another site deletes":
+        ("write", "POST", "/tasks/{task_a}/delete", {"headers": EVIL}, {403}),
     "a reader starts a report": ("read", "POST", A + "/reports", {"json": REPORT}, {403}),
     "a reader cancels": ("read", "POST", "{api}/jobs/{job_a}/cancel", {}, {403}),
     "a reader uploads": ("read", "POST", A + "/runs?name=x", {"content": b"PK"}, {403}),
@@ -98,44 +95,30 @@ ATTEMPTS: dict[str, tuple[str, str, str, dict[str, Any], set[int]]] = {
     "A reads B's records": ("write a", "GET", B + "/records", {}, {403}),
     "A reads B's record": ("write a", "GET", B + "/records/r1", {}, {403}),
     "A reads B's report": ("write a", "GET", "{api}/reports/{report_b}/files/csv", {}, {403}),
-    "A compares with B": (
-        "write a", "GET", "{api}/comparisons?new={report_a}&old={report_b}", {}, {403},
-    ),
+    "A compares with B":
+        ("write a", "GET", "{api}/comparisons?new={report_a}&old={report_b}", {}, {403}),
     "A compares pages with B": ("write a", "GET", "/compare?a={report_b}&b={report_a}", {}, {403}),
     "A watches B's job": ("read a", "GET", "{api}/jobs/{job_b}", {}, {403}),
     "A opens B's page": ("write a", "GET", "/tasks/{task_b}", {}, {403}),
     "A makes a project": ("write a", "POST", PROJECTS, {"json": {"name": "x"}}, {403}),
-    "A logs into B": (
-        "write a", "POST", B + "/records", {"json": {"records": [{"id": "r2"}]}}, {403},
-    ),
+    "A logs into B":
+        ("write a", "POST", B + "/records", {"json": {"records": [{"id": "r2"}]}}, {403}),
     "A reads the numbers of all": ("read a", "GET", "/metrics", {}, {403}),
-    "the published client's way to B": (
-        "write a", "GET", "/sdk/v1/task/{task_b}", {}, {401, 403, 404},
-    ),
-    "a file of the server's as data": (
-        "write", "POST", A + "/reports",
-        {"json": {**REPORT, "options": {"nuggets": "/etc/passwd"}}}, {422},
-    ),
-    "a place for the output": (
-        "write", "POST", A + "/reports",
-        {"json": {**REPORT, "options": {"output": "/tmp/x"}}}, {422},
-    ),
-    "a function as metric": (
-        "write", "POST", A + "/reports",
-        {"json": {**REPORT, "options": {"metrics": ["os:system"]}}}, {422},
-    ),
-    "a path out of the assets": (
-        "write", "GET", "/assets/service/..%2f..%2f..%2fpage_routes.py", {}, {404},
-    ),
+    "the published client's way to B":
+        ("write a", "GET", "/sdk/v1/task/{task_b}", {}, {401, 403, 404}),
+    "a file of the server's as data": ("write", "POST", A + "/reports",
+        {"json": {**REPORT, "options": {"nuggets": "/etc/passwd"}}}, {422}),
+    "a place for the output": ("write", "POST", A + "/reports",
+        {"json": {**REPORT, "options": {"output": "/tmp/x"}}}, {422}),
+    "a function as metric": ("write", "POST", A + "/reports",
+        {"json": {**REPORT, "options": {"metrics": ["os:system"]}}}, {422}),
+    "a path out of the assets":
+        ("write", "GET", "/assets/service/..%2f..%2f..%2fpage_routes.py", {}, {404}),
     "a forged cursor": ("write", "GET", A + "/records?cursor=AAAA", {}, {422}),
     "SQL in an order": ("write", "GET", "/reports/{report_a}/samples?sort=x;drop", {}, {409, 422}),
-    "SQL in a search": (
-        "read a", "GET", A + "/records?text=%25' OR '1'='1", {}, {200},
-    ),
-    "a form from elsewhere": (
-        "write", "POST", PROJECTS,
-        {"content": b"name=x", "headers": {"Content-Type": "text/plain"}}, {415, 422},
-    ),
+    "SQL in a search": ("read a", "GET", A + "/records?text=%25' OR '1'='1", {}, {200}),
+    "a form from elsewhere": ("write", "POST", PROJECTS,
+        {"content": b"name=x", "headers": {"Content-Type": "text/plain"}}, {415, 422}),
     "a trace": ("write", "TRACE", PROJECTS, {}, {404, 405}),
     "the tokens": ("write", "GET", f"{API}/tokens", {}, {404}),
 }  # fmt: skip
