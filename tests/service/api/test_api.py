@@ -75,6 +75,8 @@ def test_the_whole_life_from_a_project_to_the_run_folder_of_a_report(
     found = client.get(f"{API}/reports/{report}").json()
     assert found["status"] == "completed"
     assert found["headline"]["ragreport_relevance"]["n_scored"] == 2
+    wrong = client.get(f"{API}/reports/{report}/files/pdf").json()
+    assert (wrong["status"], wrong["field"]) == (422, "form")
     archive = client.get(f"{API}/reports/{report}/run")
     assert archive.headers["content-type"] == "application/zip"
     said = "attachment; filename=\"fr_h_1.zip\"; filename*=UTF-8''fr%C3%BCh%2F1.zip"

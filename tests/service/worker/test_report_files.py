@@ -311,16 +311,17 @@ def test_two_systems_of_one_task_are_compared_by_reports_over_their_records(
         more = {"system": system, "response": answer, "expected": "yes"}
         add(store, task, [item(n) | more for n in range(4)])
     keys = {}
-    for system in ("v1", "v2"):
-        asked = {"metrics": ["exact_match"], "where": [f"system={system}"]}
-        assert preview_report(store, task.id, 0.0, 1e9, asked).metrics == {"exact_match": 4}
-        keys[system] = create_report(store, task.id, system, 0.0, 1e9, asked)[0].id
+    for system, n in {"v1": 4, "v2": 4, "": 8}.items():
+        asked = {"metrics": ["exact_match"], "where": [f"system={system}"] * bool(system)}
+        assert preview_report(store, task.id, 0.0, 1e9, asked).metrics == {"exact_match": n}
+        keys[system] = create_report(store, task.id, "r", 0.0, 1e9, asked)[0].id
     Worker(store, WorkerOptions(tmp_path / "work", poll=0.1)).run(until_idle=True)
     means = {}
     for system, key in keys.items():
-        headline = get_report(store, key).headline or {}
-        means[system] = headline["exact_match"]["mean"], headline["exact_match"]["n_total"]
-    assert means == {"v1": (0.0, 4), "v2": (1.0, 4)}
+        headline = (get_report(store, key).headline or {})["exact_match"]
+        means[headline["system"]] = headline["mean"], headline["n_total"], headline["n_systems"]
+        assert headline["system"] == system
+    assert means == {"v1": (0.0, 4, 1), "v2": (1.0, 4, 1), "": (0.5, 8, 2)}
     places = {"new": keys["v2"], "old": keys["v1"]}
     found = client.get(f"{API}/comparisons", params=places).json()
     (row,) = found["differences"]
