@@ -98,17 +98,14 @@ def test_a_server_that_only_prints_too_much_works(fault, capfd) -> None:
     assert shown == ["1/2 odd.echo: text", "2/2 odd.faulty: text"]
 
 
-@pytest.mark.parametrize(
-    ("fault", "words"),
-    [
-        ("dies", "the server ended. Its last words: 'out of memory'."),
-        ("no-json", "the tool returned no JSON object: 'It is done, sir.'."),
-        ("no-result", "its answer is not a result of MCP."),
-        ("is-error", "the index is empty."),
-        ("silent-error", "the tool failed without a message."), ("refuses", "quota is used up."),
-        ("other-key", "the result lacks 'text'; it has: answer."),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("fault", "words"), [
+    ("dies", "the server ended. Its last words: 'out of memory'."),
+    ("no-json", "the tool returned no JSON object: 'It is done, sir.'."),
+    ("no-result", "its answer is not a result of MCP."),
+    ("is-error", "the index is empty."),
+    ("silent-error", "the tool failed without a message."), ("refuses", "quota is used up."),
+    ("other-key", "the result lacks 'text'; it has: answer."),
+])  # fmt: skip
 def test_a_call_that_fails_keeps_what_was_computed(fault, words, complaint) -> None:
     write(with_fault(fault))
     said = complaint()

@@ -52,66 +52,57 @@ def complaint(capfd: pytest.CaptureFixture[str]) -> Complaint:
     return said
 
 
-@pytest.mark.parametrize(
-    ("body", "words"),
-    [
-        ("", "p.yaml: is not a pipeline. Begin with 'servers:' and 'pipeline:'."),
-        ("- a\n", "p.yaml: is not a pipeline."),
-        (f"{SERVERS}pipeline:\n", "line 2, field 'pipeline': is not a list of steps."),
-        (f"{SERVERS}pipeline: []\n", "line 2, field 'pipeline': holds no step."),
-        (f"{SERVERS}pipeline: 2020-01-01\n", "field 'pipeline': is not a list of steps."),
-        (f"x: 1\n{SERVERS}pipeline: []\n", "line 1, field 'x': is not a known key."),
-        ("servers: [a]\npipeline: [a.b]\n", "line 1, field 'servers': names no server."),
-        ("pipeline: [\n", "p.yaml, line 2: is not YAML"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("body", "words"), [
+    ("", "p.yaml: is not a pipeline. Begin with 'servers:' and 'pipeline:'."),
+    ("- a\n", "p.yaml: is not a pipeline."),
+    (f"{SERVERS}pipeline:\n", "line 2, field 'pipeline': is not a list of steps."),
+    (f"{SERVERS}pipeline: []\n", "line 2, field 'pipeline': holds no step."),
+    (f"{SERVERS}pipeline: 2020-01-01\n", "field 'pipeline': is not a list of steps."),
+    (f"x: 1\n{SERVERS}pipeline: []\n", "line 1, field 'x': is not a known key."),
+    ("servers: [a]\npipeline: [a.b]\n", "line 1, field 'servers': names no server."),
+    ("pipeline: [\n", "p.yaml, line 2: is not YAML"),
+])  # fmt: skip
 def test_a_file_that_is_no_pipeline(body: str, words: str, complaint: Complaint) -> None:
     write(body)
     assert words in complaint("build", "p.yaml")
 
 
-@pytest.mark.parametrize(
-    ("server", "words"),
-    [
-        ("", "': is not the name of a folder. Write a folder"),
-        ("{url: 'http://a.example'}", "': is not the name of a folder."),
-        ("nonesuch", "': there is no folder 'nonesuch'."),
-        (f"{'x' * 300}/a", "': there is no folder 'xxx"), (".", "': the folder . has no src/"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("server", "words"), [
+    ("", "': is not the name of a folder. Write a folder"),
+    ("{url: 'http://a.example'}", "': is not the name of a folder."),
+    ("nonesuch", "': there is no folder 'nonesuch'."),
+    (f"{'x' * 300}/a", "': there is no folder 'xxx"), (".", "': the folder . has no src/"),
+])  # fmt: skip
 def test_a_server_that_is_none(server: str, words: str, complaint: Complaint) -> None:
     write(f"servers:\n  odd: {server}\npipeline: [odd.echo]\n")
     assert f"p.yaml, line 2, field 'servers.odd{words}" in complaint()
 
 
-@pytest.mark.parametrize(
-    ("step", "words"),
-    [
-        ("5", "': is not a step. Write 'server.tool', or"), ("", "': is not a step."),
-        ("evaluate", "': the step 'evaluate' is not 'server.tool'."),
-        ("evaluation.", "': the step 'evaluation.' is not 'server.tool'."),
-        ("evaluations.evaluate", "': the step 'evaluations.evaluate' names a server that 'servers' "
-         "lacks. Did you mean 'evaluation'?"),
-        ("evaluation.rank", "': the server 'evaluation' has no tool 'rank'. There are: evaluate, "),
-        ("evaluation.evaluate", "': evaluation.evaluate takes 'pred_ls', and no earlier step "),
-        ("evaluation.evaluate: []", ".evaluation.evaluate': is not a mapping. It takes 'input'"),
-        ("evaluation.evaluate: {in: {}}", ".evaluation.evaluate.in': is not a known key."),
-        ("evaluation.evaluate: {input: {5: a}}", ".evaluation.evaluate.input': is not a mapping"),
-        ("evaluation.evaluate: {input: {pred_ls: ''}}", ".evaluation.evaluate.input': is not a ma"),
-        ("evaluation.evaluate: {input: {pred: a}}", "': evaluation.evaluate has no input 'pred'. "
-         "Did you mean 'pred_ls'?"),
-        ("evaluation.evaluate_trec: {output: {res: a}}", "': evaluation.evaluate_trec has no output"
-         " 'res'. There are: eval_res."),
-        ("loop: {times: 0, steps: [a.b]}", ".loop.times': is 0. Write how often, 1 or more."),
-        ("loop: {times: true, steps: [a.b]}", ".loop.times': is True. Write how often"),
-        ("loop: {times: 2, steps: []}", ".loop.steps': holds no step."),
-        ("loop: {times: 2}", ".loop': is not a mapping of times and steps"),
-        ("branch: {router: []}", ".branch': is not a mapping of router and branches"),
-        ("branch: {router: [], branches: {a: []}}", ".branch.router': holds no step."),
-        ("branch: {router: [evaluation.evaluate_trec], branches: {}}", ".branch.branches': name"),
-        ("branch: [a]", ".branch': is not a mapping of router and branches"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("step", "words"), [
+    ("5", "': is not a step. Write 'server.tool', or"), ("", "': is not a step."),
+    ("evaluate", "': the step 'evaluate' is not 'server.tool'."),
+    ("evaluation.", "': the step 'evaluation.' is not 'server.tool'."),
+    ("evaluations.evaluate", "': the step 'evaluations.evaluate' names a server that 'servers' "
+     "lacks. Did you mean 'evaluation'?"),
+    ("evaluation.rank", "': the server 'evaluation' has no tool 'rank'. There are: evaluate, "),
+    ("evaluation.evaluate", "': evaluation.evaluate takes 'pred_ls', and no earlier step "),
+    ("evaluation.evaluate: []", ".evaluation.evaluate': is not a mapping. It takes 'input'"),
+    ("evaluation.evaluate: {in: {}}", ".evaluation.evaluate.in': is not a known key."),
+    ("evaluation.evaluate: {input: {5: a}}", ".evaluation.evaluate.input': is not a mapping"),
+    ("evaluation.evaluate: {input: {pred_ls: ''}}", ".evaluation.evaluate.input': is not a ma"),
+    ("evaluation.evaluate: {input: {pred: a}}", "': evaluation.evaluate has no input 'pred'. "
+     "Did you mean 'pred_ls'?"),
+    ("evaluation.evaluate_trec: {output: {res: a}}", "': evaluation.evaluate_trec has no output"
+     " 'res'. There are: eval_res."),
+    ("loop: {times: 0, steps: [a.b]}", ".loop.times': is 0. Write how often, 1 or more."),
+    ("loop: {times: true, steps: [a.b]}", ".loop.times': is True. Write how often"),
+    ("loop: {times: 2, steps: []}", ".loop.steps': holds no step."),
+    ("loop: {times: 2}", ".loop': is not a mapping of times and steps"),
+    ("branch: {router: []}", ".branch': is not a mapping of router and branches"),
+    ("branch: {router: [], branches: {a: []}}", ".branch.router': holds no step."),
+    ("branch: {router: [evaluation.evaluate_trec], branches: {}}", ".branch.branches': name"),
+    ("branch: [a]", ".branch': is not a mapping of router and branches"),
+])  # fmt: skip
 def test_a_step_that_is_none(step: str, words: str, complaint: Complaint) -> None:
     write(f"{SERVERS}pipeline:\n- {step}\n", None)
     said = complaint()
@@ -133,31 +124,28 @@ def test_a_parameter_without_a_default_is_asked_for(complaint: Complaint) -> Non
     assert "field 'evaluation.other': " in complaint()
 
 
-@pytest.mark.parametrize(
-    ("body", "words"),
-    [
-        (BENCHMARK + "evaluation: [a]\n", "line 3, field 'evaluation': is not a mapping of par"),
-        ("hello", "is not a mapping of servers."), ("a: [", "line 1: is not YAML"),
-        (b"\xff\xfe\0", "cannot be read (it is not text in UTF-8: byte 1 is 0xff)"),
-        (BENCHMARK + EVALUATION + "evalution: {}\n", "line 6, field 'evalution': is not a server "
-         "of the pipeline. Did you mean 'evaluation'?"),
-        (BENCHMARK + EVALUATION + "  metics: []\n", "line 6, field 'evaluation.metics': the server "
-         "'evaluation' has no such parameter. Did you mean 'metrics' or 'ir_metrics'?"),
-        (BENCHMARK + EVALUATION + "  5: 1\n", "line 6, field 'evaluation.5': the server"),
-        (BENCHMARK + "evaluation: {metrics: 5, save_path: a}\n", "line 3, field 'evaluation.metrics"
-         "': must be a valid list, not 5 (step evaluation.evaluate)."),
-        (BENCHMARK + "evaluation: {metrics: [emm], save_path: a}\n", "': names 'emm', which is "
-         "unknown (step evaluation.evaluate). Did you mean 'em'?"),
-        (BENCHMARK + "evaluation: {metrics: [em], save_path: [a]}\n", "not ['a']"),
-        (BENCHMARK + 'evaluation: {metrics: [em], save_path: "\\0"}\n', "not '\\x00'"),
-        ("benchmark: {benchmark: }\n" + EVALUATION, "line 1, field 'benchmark.benchmark': benchmark"
-         " is not a mapping of keys: it takes 'path' and 'key_map' (step benchmark.get_data)."),
-        ("benchmark: {benchmark: {path: a, key_map: {a: 5}}}\n" + EVALUATION, "benchmark.key_map.a "
-         "must be a valid string, not 5 (step"),
-        ("benchmark: {benchmark: {path: a, key_map: {a: b}, lmit: 3}}\n" + EVALUATION, "benchmark."
-         "lmit is not a known key (step benchmark.get_data). Did you mean 'limit'?"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("body", "words"), [
+    (BENCHMARK + "evaluation: [a]\n", "line 3, field 'evaluation': is not a mapping of par"),
+    ("hello", "is not a mapping of servers."), ("a: [", "line 1: is not YAML"),
+    (b"\xff\xfe\0", "cannot be read (it is not text in UTF-8: byte 1 is 0xff)"),
+    (BENCHMARK + EVALUATION + "evalution: {}\n", "line 6, field 'evalution': is not a server "
+     "of the pipeline. Did you mean 'evaluation'?"),
+    (BENCHMARK + EVALUATION + "  metics: []\n", "line 6, field 'evaluation.metics': the server "
+     "'evaluation' has no such parameter. Did you mean 'metrics' or 'ir_metrics'?"),
+    (BENCHMARK + EVALUATION + "  5: 1\n", "line 6, field 'evaluation.5': the server"),
+    (BENCHMARK + "evaluation: {metrics: 5, save_path: a}\n", "line 3, field 'evaluation.metrics"
+     "': must be a valid list, not 5 (step evaluation.evaluate)."),
+    (BENCHMARK + "evaluation: {metrics: [emm], save_path: a}\n", "': names 'emm', which is "
+     "unknown (step evaluation.evaluate). Did you mean 'em'?"),
+    (BENCHMARK + "evaluation: {metrics: [em], save_path: [a]}\n", "not ['a']"),
+    (BENCHMARK + 'evaluation: {metrics: [em], save_path: "\\0"}\n', "not '\\x00'"),
+    ("benchmark: {benchmark: }\n" + EVALUATION, "line 1, field 'benchmark.benchmark': benchmark"
+     " is not a mapping of keys: it takes 'path' and 'key_map' (step benchmark.get_data)."),
+    ("benchmark: {benchmark: {path: a, key_map: {a: 5}}}\n" + EVALUATION, "benchmark.key_map.a "
+     "must be a valid string, not 5 (step"),
+    ("benchmark: {benchmark: {path: a, key_map: {a: b}, lmit: 3}}\n" + EVALUATION, "benchmark."
+     "lmit is not a known key (step benchmark.get_data). Did you mean 'limit'?"),
+])  # fmt: skip
 def test_parameters_are_checked_before_the_first_step(body, words, complaint) -> None:
     write(parameters=body)
     said = complaint()

@@ -164,13 +164,10 @@ def test_metrics_for_a_consistency_that_is_off_are_told(desk: Path) -> None:
         assert checked(read_config(path, {})).consistency_of == []
 
 
-@pytest.mark.parametrize(
-    ("options", "n"),
-    [
-        ("run_consistency: false", 2), ("k_values: [1]", 2), ("run_consistency: true", 5),
-        ("metrics_to_run_consistency: [citation_f1_score]", 5),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("options", "n"), [
+    ("run_consistency: false", 2), ("k_values: [1]", 2), ("run_consistency: true", 5),
+    ("metrics_to_run_consistency: [citation_f1_score]", 5),
+])  # fmt: skip
 def test_only_first_runs_are_judged_unless_runs_are_compared(options, n, desk, capsys) -> None:
     """Whatever the order of the file, run 1 is the first."""
     head, *rows = ANSWERS.splitlines()
@@ -548,13 +545,10 @@ def test_the_page_has_the_blocks_of_the_specification(shared: Path) -> None:
     assert {PAGE_TREC, PAGE_CONSISTENCY} == set(printed)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "evaluation:\n  metrics: [acc]\n", "benchmark:\n  benchmark: {limit: -1}\n",
-        "servers: {a: b}\npipeline: [a.c]\n",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("text", [
+    "evaluation:\n  metrics: [acc]\n", "benchmark:\n  benchmark: {limit: -1}\n",
+    "servers: {a: b}\npipeline: [a.c]\n",
+])  # fmt: skip
 def test_a_file_of_a_pipeline_is_told_what_to_do_with_it(text: str, desk: Path) -> None:
     with pytest.raises(InputError, match=r"ragassay run PIPELINE\.yaml --param FILE"):
         read_config(written(text))

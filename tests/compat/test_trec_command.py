@@ -125,14 +125,11 @@ def test_several_runs_are_compared_with_the_last_one_over_all_judged_queries(tre
     assert difference["p_value"] == pytest.approx(0.5)
 
 
-@pytest.mark.parametrize(
-    ("words", "name"),
-    [
-        ("", "step-down max-T over 2 metrics"), ("--correction holm", "Holm over 2 metrics"),
-        ("--correction bh", "Benjamini-Hochberg over 2 metrics"),
-        ("--correction none", "without a correction"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("words", "name"), [
+    ("", "step-down max-T over 2 metrics"), ("--correction holm", "Holm over 2 metrics"),
+    ("--correction bh", "Benjamini-Hochberg over 2 metrics"),
+    ("--correction none", "without a correction"),
+])  # fmt: skip
 def test_a_comparison_says_its_correction_and_what_is_significant(trec, words, name) -> None:
     """Twenty queries: nDCG differs on all of them, RR on none."""
     queries = [f"q{at}" for at in range(20)]
@@ -153,40 +150,37 @@ def test_runs_with_the_same_tag_are_called_by_their_files(trec: Trec) -> None:
     assert found["comparisons"][0]["b"] == "old.run"
 
 
-@pytest.mark.parametrize(
-    ("words", "parts"),
-    [
-        ("qrels new.run -m mpa", ["Unknown metric 'mpa'", "MAP"]),
-        ("qrels new.run -m ndgc_cut.10", ["ndcg_cut"]), ("qrels new.run -m P.0", ["at least 1"]),
-        ("qrels new.run -m P.x", ["'x' is not a number"]),
-        ("qrels new.run -m bpref.3", ["takes no parameters"]),
-        ("qrels new.run -m utility.1,2", ["four numbers"]),
-        ("qrels new.run -m rbp.0.8", ["rbp takes p, as in rbp.p=0.8, not '0.8'"]),
-        ("qrels new.run -m f1", ["f1 is not a measure of a ranking"]),
-        ("qrels new.run -m iprec_at_recall.2", ["between 0 and 1"]),
-        ("qrels new.run -l -1", ["at least 0"]), ("qrels new.run -N -1", ["at least 0"]),
-        ("qrels new.run -D q1", ["write NUM or NUM.QUERY"]),
-        ("qrels new.run -D 0.q9", ["Query 'q9' is not among"]),
-        ("qrels new.run -y", ["no option '-y'"]), ("qrels - - -m map", ["Only one run"]),
-        ("qrels new.run old.run -Z z", ["one run"]),
-        ("qrels new.run -m map -R qrels_prefs", ["map cannot", "takes -R qrels."]),
-        ("qrels new.run -m prefs_pair", ["takes -R qrels_prefs or prefs."]),
-        ("qrels new.run -m prefs_pair.3 -R prefs", ["takes no parameters"]),
-        ("qrels new.run -R prefs", ["line 1", "4 columns", "preferences file has 5"]),
-        ("twice new.run -R qrels_jg", ["twice, line 3", "'a'", "group '1'", "query 'q1'"]),
-        ("circle new.run -R prefs", ["query 'q1'", "contradict each other"]),
-        ("both new.run -R prefs", ["query 'q1'", "level 0 and a level above 0"]),
-        ("qrels new.run -Z qrels", ["qrels, line 1", "not a mean and a standard deviation"]),
-        ("qrels new.run -Z short", ["short, line 1", "3 columns", "4"]),
-        ("qrels new.run -M 0", ["at least 1"]),
-        ("qrels new.run --ks 0 -m recall", ["at least 1"]),
-        ("qrels new.run old.run -q", ["take one run"]),
-        ("qrels new.run old.run -m num_q", ["None of these", "mean"]),
-        ("qrels nwe.run", ["there is no such file", "new.run"]),
-        ("qrels .", ["this is a folder"]), ("new.run new.run", ["this is a run, not qrels"]),
-        ("qrels qrels", ["qrels, line 1", "4 columns", "6"]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("words", "parts"), [
+    ("qrels new.run -m mpa", ["Unknown metric 'mpa'", "MAP"]),
+    ("qrels new.run -m ndgc_cut.10", ["ndcg_cut"]), ("qrels new.run -m P.0", ["at least 1"]),
+    ("qrels new.run -m P.x", ["'x' is not a number"]),
+    ("qrels new.run -m bpref.3", ["takes no parameters"]),
+    ("qrels new.run -m utility.1,2", ["four numbers"]),
+    ("qrels new.run -m rbp.0.8", ["rbp takes p, as in rbp.p=0.8, not '0.8'"]),
+    ("qrels new.run -m f1", ["f1 is not a measure of a ranking"]),
+    ("qrels new.run -m iprec_at_recall.2", ["between 0 and 1"]),
+    ("qrels new.run -l -1", ["at least 0"]), ("qrels new.run -N -1", ["at least 0"]),
+    ("qrels new.run -D q1", ["write NUM or NUM.QUERY"]),
+    ("qrels new.run -D 0.q9", ["Query 'q9' is not among"]),
+    ("qrels new.run -y", ["no option '-y'"]), ("qrels - - -m map", ["Only one run"]),
+    ("qrels new.run old.run -Z z", ["one run"]),
+    ("qrels new.run -m map -R qrels_prefs", ["map cannot", "takes -R qrels."]),
+    ("qrels new.run -m prefs_pair", ["takes -R qrels_prefs or prefs."]),
+    ("qrels new.run -m prefs_pair.3 -R prefs", ["takes no parameters"]),
+    ("qrels new.run -R prefs", ["line 1", "4 columns", "preferences file has 5"]),
+    ("twice new.run -R qrels_jg", ["twice, line 3", "'a'", "group '1'", "query 'q1'"]),
+    ("circle new.run -R prefs", ["query 'q1'", "contradict each other"]),
+    ("both new.run -R prefs", ["query 'q1'", "level 0 and a level above 0"]),
+    ("qrels new.run -Z qrels", ["qrels, line 1", "not a mean and a standard deviation"]),
+    ("qrels new.run -Z short", ["short, line 1", "3 columns", "4"]),
+    ("qrels new.run -M 0", ["at least 1"]),
+    ("qrels new.run --ks 0 -m recall", ["at least 1"]),
+    ("qrels new.run old.run -q", ["take one run"]),
+    ("qrels new.run old.run -m num_q", ["None of these", "mean"]),
+    ("qrels nwe.run", ["there is no such file", "new.run"]),
+    ("qrels .", ["this is a folder"]), ("new.run new.run", ["this is a run, not qrels"]),
+    ("qrels qrels", ["qrels, line 1", "4 columns", "6"]),
+])  # fmt: skip
 def test_what_makes_no_sense_is_one_sentence(trec: Trec, words: str, parts: list[str]) -> None:
     said = trec.complaint(words)
     assert all(part in said for part in parts), said

@@ -56,20 +56,17 @@ def test_no_answer_is_in_no_mean_and_no_gold_answer_counts_0_as_published() -> N
     assert ultrarag.evaluate([], [], ["em"]) == {"eval_res": {"em": [], "avg_em": None}}
 
 
-@pytest.mark.parametrize(
-    ("answers", "golds", "metrics", "complaint"),
-    [
-        (["a"], [["a"], ["b"], ["c"]], ["em"], "gt_ls 3: pred_ls ends before row 1"),
-        (["a", "b"], [["a"]], ["em"], "gt_ls ends before row 1 (counted from 0)"),
-        (["London is rainy"], ["Paris"], ["acc"], "gt_ls.0: must be a valid list, not 'Paris'"),
-        (["a"], [[1]], ["acc"], "gt_ls.0.0: must be a valid string, not 1"),
-        ([3], [["a"]], ["acc"], "pred_ls.0: must be a valid string, not 3"),
-        ("a", [["a"]], ["acc"], "pred_ls must be a valid list, not 'a'"),
-        (["a"], [["a"]], ["bogus"], "metrics names 'bogus', which is unknown"),
-        (["a"], [["a"]], [], "metrics is empty"),
-        (["a"], [["a"]], "acc", "metrics is a text, 'acc'"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("answers", "golds", "metrics", "complaint"), [
+    (["a"], [["a"], ["b"], ["c"]], ["em"], "gt_ls 3: pred_ls ends before row 1"),
+    (["a", "b"], [["a"]], ["em"], "gt_ls ends before row 1 (counted from 0)"),
+    (["London is rainy"], ["Paris"], ["acc"], "gt_ls.0: must be a valid list, not 'Paris'"),
+    (["a"], [[1]], ["acc"], "gt_ls.0.0: must be a valid string, not 1"),
+    ([3], [["a"]], ["acc"], "pred_ls.0: must be a valid string, not 3"),
+    ("a", [["a"]], ["acc"], "pred_ls must be a valid list, not 'a'"),
+    (["a"], [["a"]], ["bogus"], "metrics names 'bogus', which is unknown"),
+    (["a"], [["a"]], [], "metrics is empty"),
+    (["a"], [["a"]], "acc", "metrics is a text, 'acc'"),
+])  # fmt: skip
 def test_what_cannot_be_scored_is_refused(answers, golds, metrics, complaint) -> None:
     with pytest.raises(ArgumentError) as error:
         ultrarag.evaluate(answers, golds, metrics)
@@ -156,20 +153,17 @@ def test_json_and_parquet_hold_the_same(tmp_path: Path) -> None:
     assert first["gt_ls"] == [["1"], ["3"]]
 
 
-@pytest.mark.parametrize(
-    ("change", "complaint"),
-    [
-        ({"path": "none.jsonl"}, "none.jsonl: there is no such file."),
-        ({"path": "a.csv"}, "ends in '.csv'. Name a .jsonl, .json or .parquet file."),
-        ({"key_map": {"q_ls": "qestion"}}, "that key_map.q_ls names. Did you mean 'question'?"),
-        ({"key_map": {}}, "benchmark.key_map "),
-        ({"key_map": {"q_ls": 1}}, "benchmark.key_map.q_ls must be a valid string, not 1"),
-        ({"limit": 0}, "benchmark.limit "),
-        ({"limits": 3}, "benchmark.limits is not a known key. Did you mean 'limit'?"),
-        ({"shuffle": "no"}, "benchmark.shuffle must be a valid boolean, not 'no'"),
-        ({"seed": "x"}, "benchmark.seed must be a valid integer, not 'x'"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("change", "complaint"), [
+    ({"path": "none.jsonl"}, "none.jsonl: there is no such file."),
+    ({"path": "a.csv"}, "ends in '.csv'. Name a .jsonl, .json or .parquet file."),
+    ({"key_map": {"q_ls": "qestion"}}, "that key_map.q_ls names. Did you mean 'question'?"),
+    ({"key_map": {}}, "benchmark.key_map "),
+    ({"key_map": {"q_ls": 1}}, "benchmark.key_map.q_ls must be a valid string, not 1"),
+    ({"limit": 0}, "benchmark.limit "),
+    ({"limits": 3}, "benchmark.limits is not a known key. Did you mean 'limit'?"),
+    ({"shuffle": "no"}, "benchmark.shuffle must be a valid boolean, not 'no'"),
+    ({"seed": "x"}, "benchmark.seed must be a valid integer, not 'x'"),
+])  # fmt: skip
 def test_what_cannot_be_read_is_refused(change, complaint, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     data(tmp_path / "a.jsonl", *RECORDS)

@@ -138,13 +138,10 @@ def test_a_name_costs_no_paid_answer_and_another_model_is_another_judge(tmp_path
     assert len({one.signature for one in signed}) == 3
 
 
-@pytest.mark.parametrize(
-    "judges",
-    [
-        ["a=openai:x", "a=openai:y"], ["offline=openai:x"], ["http://127.0.0.1:9/v1#m"],
-        ["b=nobody"], ["c=http://user:PW@127.0.0.1/v1#m"],
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("judges", [
+    ["a=openai:x", "a=openai:y"], ["offline=openai:x"], ["http://127.0.0.1:9/v1#m"],
+    ["b=nobody"], ["c=http://user:PW@127.0.0.1/v1#m"],
+])  # fmt: skip
 def test_an_operator_hears_at_once_what_is_wrong(judges: list[str], monkeypatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     with pytest.raises(UsageError) as refused:

@@ -271,17 +271,14 @@ def test_a_token_is_asked_for_and_comes_as_bearer_or_key(store: Store) -> None:
     assert late.status_code == 401 and "has expired" in late.json()["detail"]
 
 
-@pytest.mark.parametrize(
-    ("headers", "status"),
-    [
-        ({"host": "evil.example"}, 403), ({"host": "localhost.evil.example"}, 403),
-        ({"host": "localhost:9999"}, 201), ({"host": "[::1]:8000"}, 201),
-        ({"origin": "http://evil.example"}, 403), ({"origin": "null"}, 403),
-        ({"origin": "http://localhost"}, 201), ({"origin": "http://localhost:8000"}, 403),
-        ({"origin": "http://localhost:8000", "host": "localhost:8000"}, 201),
-        ({"origin": "https://localhost", "host": "localhost:443"}, 201),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("headers", "status"), [
+    ({"host": "evil.example"}, 403), ({"host": "localhost.evil.example"}, 403),
+    ({"host": "localhost:9999"}, 201), ({"host": "[::1]:8000"}, 201),
+    ({"origin": "http://evil.example"}, 403), ({"origin": "null"}, 403),
+    ({"origin": "http://localhost"}, 201), ({"origin": "http://localhost:8000"}, 403),
+    ({"origin": "http://localhost:8000", "host": "localhost:8000"}, 201),
+    ({"origin": "https://localhost", "host": "localhost:443"}, 201),
+])  # fmt: skip
 def test_a_page_of_another_site_does_not_reach_a_local_server(store, headers, status) -> None:
     found = local(store).post(f"{API}/projects", json={"name": "p"}, headers=headers)
     assert found.status_code == status, found.text

@@ -158,17 +158,14 @@ def test_a_record_is_stored_or_refused_with_its_field(client: TestClient, task: 
 
 
 @pytest.mark.both_stores
-@pytest.mark.parametrize(
-    ("more", "field"),
-    [
-        ({"id": "x" * 401}, "id"), ({"system": "a\0b"}, "system"),
-        ({"user_input": "a\0b"}, "user_input"), ({"response": "a\0b"}, "response"),
-        ({"retrieved_contexts": ["a", "b\0"]}, "retrieved_contexts"),
-        ({"metadata": {"trace": {"id": 2**63}}}, "metadata.trace.id"),
-        ({"metadata": {"trace": [-(2**63) - 1]}}, "metadata.trace"),
-        ({"metadata": {"a\0b": 1}}, "metadata.ab"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("more", "field"), [
+    ({"id": "x" * 401}, "id"), ({"system": "a\0b"}, "system"),
+    ({"user_input": "a\0b"}, "user_input"), ({"response": "a\0b"}, "response"),
+    ({"retrieved_contexts": ["a", "b\0"]}, "retrieved_contexts"),
+    ({"metadata": {"trace": {"id": 2**63}}}, "metadata.trace.id"),
+    ({"metadata": {"trace": [-(2**63) - 1]}}, "metadata.trace"),
+    ({"metadata": {"a\0b": 1}}, "metadata.ab"),
+])  # fmt: skip
 def test_what_no_database_keeps_is_refused_with_its_field(client, task, more, field) -> None:
     path = f"{API}/tasks/{task}/records"
     found = sent(client, path, {"records": [RECORD, {**RECORD, "id": "other", **more}]})
@@ -211,13 +208,10 @@ def place(store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, 
 HEAD = b"POST /api/v1/projects HTTP/1.1\r\nHost: localhost\r\nContent-Length: 20\r\n"
 
 
-@pytest.mark.parametrize(
-    ("sent", "answer"),
-    [
-        (b"", b""), (b"POST /api/v1/pro", b""), (HEAD, b""), (HEAD + b"\r\n{", b"HTTP/1.1 408"),
-        (b"GET /api/v1/projects HTTP/1.1\r\nHost: localhost\r\n\r\nGET /", b"HTTP/1.1 200"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("sent", "answer"), [
+    (b"", b""), (b"POST /api/v1/pro", b""), (HEAD, b""), (HEAD + b"\r\n{", b"HTTP/1.1 408"),
+    (b"GET /api/v1/projects HTTP/1.1\r\nHost: localhost\r\n\r\nGET /", b"HTTP/1.1 200"),
+])  # fmt: skip
 def test_a_connection_that_sends_half_a_request_is_closed(place, sent, answer) -> None:
     with socket.create_connection(place) as client:
         client.sendall(sent)

@@ -178,17 +178,14 @@ def test_writers_side_by_side_lose_and_double_nothing(store: Store) -> None:
 # --- reports and jobs ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("start", "end", "options", "message"),
-    [
-        (2.0, 1.0, {}, "ends before it begins"), (1.0, 2.0, {}, "has no record from 1970-01-01"),
-        (float("nan"), 2.0, {}, "not a time"), (0.0, 1e9, {"sute": "qa"}, "Did you mean 'suite'"),
-        (0.0, 1.8e12, {}, "not milliseconds"),
-        (0.0, 1e9, {"level": 3}, "level"), (0.0, 1e9, {"output": "/etc"}, "no option 'output'"),
-        (0.0, 1e9, {"key_file": "/etc/shadow"}, "no option 'key_file'"),
-        (0.0, 1e9, {"rubric": ["/etc/shadow"]}, "no option 'rubric'"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("start", "end", "options", "message"), [
+    (2.0, 1.0, {}, "ends before it begins"), (1.0, 2.0, {}, "has no record from 1970-01-01"),
+    (float("nan"), 2.0, {}, "not a time"), (0.0, 1e9, {"sute": "qa"}, "Did you mean 'suite'"),
+    (0.0, 1.8e12, {}, "not milliseconds"),
+    (0.0, 1e9, {"level": 3}, "level"), (0.0, 1e9, {"output": "/etc"}, "no option 'output'"),
+    (0.0, 1e9, {"key_file": "/etc/shadow"}, "no option 'key_file'"),
+    (0.0, 1e9, {"rubric": ["/etc/shadow"]}, "no option 'rubric'"),
+])  # fmt: skip
 def test_an_impossible_report_is_refused(store: Store, start: float, end, options, message) -> None:
     task = a_task(store, item(1))
     with pytest.raises(UsageError, match=message):

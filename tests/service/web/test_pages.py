@@ -368,13 +368,10 @@ def test_whatever_a_browser_asks_for_in_vain_is_answered_by_a_page(
     assert asked.headers["location"] == "/login?then=/api/v1/reports/x/run"
 
 
-@pytest.mark.parametrize(
-    ("sent", "status"),
-    [
-        ({"Host": "evil.example"}, 403), ({"Origin": "https://evil.example"}, 403),
-        ({"Content-Length": "300000000"}, 413),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("sent", "status"), [
+    ({"Host": "evil.example"}, 403), ({"Origin": "https://evil.example"}, 403),
+    ({"Content-Length": "300000000"}, 413),
+])  # fmt: skip
 def test_what_the_guard_refuses_is_a_page_for_a_browser(served: Served, sent, status) -> None:
     def answer(**accept: str) -> tuple[HTTPMessage, str]:
         connection = HTTPConnection(served.url.removeprefix("http://"))

@@ -185,17 +185,14 @@ def hostile_zip(name: str, *, link: bool = False) -> io.BytesIO:
     return out
 
 
-@pytest.mark.parametrize(
-    ("archive", "message"),
-    [
-        (hostile_zip("../evil"), "not a file of a run folder"),
-        (hostile_zip("a/../b"), "not a file of a run folder"),
-        (hostile_zip("/etc/evil"), "not a file of a run folder"),
-        (hostile_zip("run.yaml", link=True), "not a file of a run folder"),
-        (io.BytesIO(b"PK nonsense"), "not a zip"), (io.BytesIO(b"nonsense" * 100), "not a zip"),
-        (io.BytesIO(b""), "not a zip"), (hostile_zip("notes.txt"), "has no run.yaml"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("archive", "message"), [
+    (hostile_zip("../evil"), "not a file of a run folder"),
+    (hostile_zip("a/../b"), "not a file of a run folder"),
+    (hostile_zip("/etc/evil"), "not a file of a run folder"),
+    (hostile_zip("run.yaml", link=True), "not a file of a run folder"),
+    (io.BytesIO(b"PK nonsense"), "not a zip"), (io.BytesIO(b"nonsense" * 100), "not a zip"),
+    (io.BytesIO(b""), "not a zip"), (hostile_zip("notes.txt"), "has no run.yaml"),
+])  # fmt: skip
 def test_an_archive_that_is_hostile_or_no_run_folder_is_refused(store, archive, message) -> None:
     task = a_task(store)
     archive.seek(0)

@@ -131,17 +131,14 @@ def test_only_behind_a_proxy_its_headers_are_believed(tmp_path, trusted: bool, c
             ask("/login", b"{}", Origin=f"https://{host}:444")
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--host", "0.0.0.0"], "Make a token first"), (["--behind-proxy"], "Make a token first"),
-        (["--behind-proxy", "--open"], "--open serves this machine only"),
-        (["data", "--store", "postgresql://x/y"], "Keep one of them"),
-        (["--store", "mysql://x/y"], "not mysql"),
-        (["--store", "postgresql://nobody@127.0.0.1:9/x"], "cannot be used"),
-        (["--port", "99999"], "--port: there is no port 99999; choose one from 1 to 65535."),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("words", "message"), [
+    (["--host", "0.0.0.0"], "Make a token first"), (["--behind-proxy"], "Make a token first"),
+    (["--behind-proxy", "--open"], "--open serves this machine only"),
+    (["data", "--store", "postgresql://x/y"], "Keep one of them"),
+    (["--store", "mysql://x/y"], "not mysql"),
+    (["--store", "postgresql://nobody@127.0.0.1:9/x"], "cannot be used"),
+    (["--port", "99999"], "--port: there is no port 99999; choose one from 1 to 65535."),
+])  # fmt: skip
 def test_a_service_that_cannot_be_is_refused_in_a_sentence(
     words: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
