@@ -66,6 +66,7 @@ def test_the_address_keeps_what_the_list_shows_and_samples_follow_it(page: Any, 
     assert "26 of 60" in page.inner_text("nav[aria-label=Sections]")
     page.click("[rel=prev]")
     page.wait_for_selector("h1:has-text('q95')")
+    assert "&first=0#" in str(page.get_attribute(".crumbs >> text=report", "href"))
     page.click(".crumbs >> text=report")
     page.wait_for_selector("#page:has-text('Page 1 of 3')")
     assert page.inner_text("#queries tbody tr >> nth=0 >> .expand") == "q119"

@@ -356,9 +356,11 @@ def test_two_intervals_of_one_task_are_compared_by_their_means(store: Store, tmp
     assert found["unpaired"] and (found["only_a"], found["only_b"]) == (20, 20)
     html = {"Accept": "text/html"}
     sides = {"a": keys[1], "b": keys[0]}
-    refused = client.get("/compare", params=sides, headers=html)
-    assert refused.status_code == 422 and "--unpaired" not in refused.text
-    assert f"/compare?a={keys[1]}&amp;b={keys[0]}&amp;unpaired=true" in refused.text
+    for chosen in ({}, {"force": "true"}):  # the link adds to what was chosen
+        refused = client.get("/compare", params=sides | chosen, headers=html)
+        assert refused.status_code == 422 and "--unpaired" not in refused.text
+        added = "".join(f"&amp;{option}=true" for option in (*chosen, "unpaired"))
+        assert f"/compare?a={keys[1]}&amp;b={keys[0]}{added}" in refused.text
     page = client.get("/compare", params={**sides, "unpaired": True}, headers=html)
     assert page.status_code == 200 and "different queries" in page.text
     assert "&amp;unpaired=true" in page.text
