@@ -113,8 +113,11 @@ def test_a_later_try_that_brings_nothing_leaves_the_earlier_report_readable(
 
 def test_a_report_is_incomplete_where_the_judge_has_no_answer_to_a_metric(store, tmp_path) -> None:
     worker = Worker(store, WorkerOptions(tmp_path / "work", poll=0.1))
-    task = a_task(store, item(1))
-    counted, _ = create_report(store, task.id, "s", 0.0, 1e9, {"metrics": ["answer_words"]})
+    arabic = "كتبته آن في المدينة."  # it reads none, which is no reason while others have scores
+    both = [item(n, response=text, expected=text) for n, text in enumerate(("Ann.", arabic))]
+    task = a_task(store, *both)
+    asked = {"metrics": ["answer_words", "answer_match"]}
+    counted, _ = create_report(store, task.id, "s", 0.0, 1e9, asked)
     judged, _ = create_report(store, task.id, "j", 0.0, 1e9)
     twice = a_task(store, item(1), item(1, repeat=1), name="twice")
     repeated, _ = create_report(store, twice.id, "c", 0.0, 1e9, {"suite": ["consistency"]})
