@@ -89,7 +89,9 @@ def test_results_that_exist_are_evaluated(page: str, folder: Path, capsys) -> No
     place(page, folder, "examples/parameters/evaluate_results_parameter.yaml")
     assert call(["run", "examples/evaluate_results.yaml"]) == 0
     found = json.loads((folder / "output" / "evaluate_results.json").read_text())
+    table = capsys.readouterr().out
     for name, values in EVALUATE_RESULTS.items():
+        assert re.search(rf"^ *{name} +{sum(values) / 2:.4f} +2 *$", table, re.MULTILINE)
         assert found[name] == pytest.approx(values)
         assert found[f"avg_{name}"] == pytest.approx(sum(values) / 2)
 
