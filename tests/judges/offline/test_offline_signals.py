@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from offline_cases import offline_cases
-from ragassay.judges.offline.evidence import grade, score
+from ragassay.judges.offline.evidence import Evidence, grade, score
 from ragassay.judges.offline.near_copy import Comparison, compared, read
 from ragassay.judges.offline.questions import contradicted, supported_share
 from ragassay.judges.offline.words import content, evidence_sentences, tokens
@@ -45,8 +45,21 @@ def test_a_passage_is_relevant_by_the_words_of_the_query() -> None:
     # A query without words of its own asks about the latest turn that has some.
     turns = ("Who closed the harbour?", "What does the Aarwyk market sell?")
     assert score("And then?", near, turns) > 0.5 > score("And then?", near, turns[::-1]) == 0
+    assert [grade(found) for found in (0.0, 0.1, 0.2, 0.5, 1.0)] == [0, 1, 2, 3, 3]
+    # What an earlier turn had counts less than what is new.
+    asked, new = "Does the Aarwyk bridge carry trams?", "It carries trams."
+    assert score(asked, new, ("Where is the Aarwyk bridge?",)) > 1.5 * score(asked, new)
     # The query's own words are no answer.
     assert grade(score("best treatment for migraine", "best treatment for migraine " * 12)) == 0
+
+
+def test_pairs_stand_up_to_four_words_apart_and_the_nearest_sentences_come_first() -> None:
+    texts = ["The old mill beside Ostmoor harbour wall burned.", "Ida left.", "The mill burned."]
+    held = Evidence((" ".join(texts),))
+    first, *others = content(texts[0])
+    assert [held.in_order((first, word)) for word in others] == [1, 1, 1, 1, 0, 0]
+    for n in (1, 2, 3, 4):
+        assert held.nearest(content("Ida left the mill."), n) == [texts[1], texts[0], texts[2]][:n]
 
 
 def test_numbers_and_units_have_one_form() -> None:
