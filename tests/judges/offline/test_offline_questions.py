@@ -15,7 +15,7 @@ from offline_cases import offline_cases
 from ragassay.base.score import Reason
 from ragassay.judges.judge import Failure
 from ragassay.judges.offline.offline_judge import LABEL, OfflineJudge, too_long
-from ragassay.judges.offline.questions import answer_to
+from ragassay.judges.offline.questions import answer_to, says_otherwise
 from ragassay.judges.offline.refusal import says_idk
 from ragassay.judges.offline.words import LONGEST
 from ragassay.judges.question import Question
@@ -141,6 +141,17 @@ def test_an_answer_matches_a_reference_that_it_holds(query, reference, answer, m
 def test_an_answer_that_holds_a_wrong_answer_as_well_matches_nothing() -> None:
     found = answer_to(AnswerMatch("Where?", "In Ostmoor or Tarnwick.", ("Ostmoor",), ("Tarnwick",)))
     assert found is not None and not found.is_matching
+
+
+@pytest.mark.parametrize(("answer", "references", "otherwise"), [
+    ("In 1911 or 1986.", ["In 1911 or 1968."], True), ("In 1911.", ["In 1968."], False),
+    ("In 1986.", ["In 1968.", "In 1969."], True), ("In 1986, not 1968.", ["In 1968."], False),
+    ("In 1986.", ["In 1968.", "In 1986 or 1987."], False), ("In 1986.", ["In 1968.", "No."], False),
+    ("Yes.", ["No."], True), ("Non.", ["Sí."], True), ("Yes.", ["No.", "Yes."], False),
+    ("Yes.", ["At nine."], False), ("At nine.", ["No."], False), ("Yes.", [], False),
+])  # fmt: skip
+def test_an_answer_says_otherwise_by_its_numbers_or_its_yes(answer, references, otherwise) -> None:
+    assert says_otherwise("What happened in 1911?", answer, references) is otherwise
 
 
 def test_nuggets_are_short_clauses_near_the_query_each_once() -> None:
