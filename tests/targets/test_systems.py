@@ -142,6 +142,7 @@ def test_what_a_system_returns_is_read_as_a_reply(value: Any, wanted: dict[str, 
 @pytest.mark.parametrize(("value", "reason", "words"), [
     (Sample(id="q", failure="no index"), Reason.FAILED, "no index"),
     (Sample(id="q"), Reason.FAILED, "no answer"),
+    (Sample(id="q", answer="so", failure="no index"), Reason.FAILED, "no index"),  # type: ignore[arg-type]
     ({"answer": "a", "error": {"why": "x"}}, Reason.FAILED, "why"),
     ({"answer": "a", "failure": "no index"}, Reason.FAILED, "no index"),
     ({"a": 1}, Reason.UNPARSABLE, "it has a"), ({}, Reason.UNPARSABLE, "no keys"),

@@ -121,6 +121,8 @@ def test_columns_are_mapped_and_what_they_leave_open_is_told(store: Store) -> No
         preview_upload(store, sent(store, task, content), columns={"qury": "Frage"})
     look = preview_upload(store, sent(store, task, content), columns={"query": "Fragen"})
     assert "there is no column 'Fragen'" in str(look.problem)
+    look = preview_upload(store, sent(store, task, lines({"query": "Why?", "timestamp": "soon"})))
+    assert (look.line, look.field) == (1, "timestamp") and look.problem
 
 
 def test_a_record_without_an_id_is_known_by_its_content_however_often_it_comes(store) -> None:
