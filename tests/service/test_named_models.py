@@ -115,6 +115,8 @@ def test_everything_that_clients_read_says_the_name_and_not_the_address(
         sides = {"a": reports[0], "b": reports[1]}
         shown["compared"] = client.get("/compare", params=sides, headers=HTML).text
         assert "good" in shown["compared"]
+        headline = get_report(store, reports[0]).headline or {}
+        assert [headline[name]["n_scored"] for name in asked["metrics"]] == [3, 3]
     leaks = {name for name, text in shown.items() if place in text or "BASE_URL" in text}
     assert not leaks and not [name for name, text in shown.items() if "--key-file" in text]
     assert "good" in shown["preview"] and "good" in shown[f"run.yaml{reports[0]}"]
