@@ -222,15 +222,13 @@ def test_what_systems_made_of_the_queries_before_is_left_out() -> None:
     )  # fmt: skip
 
 
-LATER = (Turn("user", "b"),)
-
-
 @pytest.mark.parametrize(("queries", "options", "said"), [
     ([{"id": "q", "answer": "a"}], {}, "no query"),
     ([{"id": "q", "query": "a"}, {"id": "q", "query": "b", "repeat": 1}], {}, "id of its own"),
-    ([Sample(id="q", query="a", repeat=n, history=LATER * n) for n in (0, 1)], {}, "of its own"),
+    ([Sample(id="q", query="a", repeat=n, history=(Turn("user", "b"),) * n) for n in (0, 1)], {},
+     "of its own"),
     (QUERIES, {"repeat": 0}, "repeat is 0"), (QUERIES, {"history": "mine"}, "given or own"),
-    (QUERIES, {"concurency": 2}, "concurrency"),
+    (QUERIES, {"concurency": 2}, "concurrency"), (QUERIES, {"timeout": 0}, "greater than 0"),
     ([{"id": "q", "query": "a", "gold": ["p"]}], {}, "lists ids of passages.*gold_ids in the qu"),
 ])  # fmt: skip
 def test_bad_requests_are_refused(queries: Any, options: dict[str, Any], said: str) -> None:

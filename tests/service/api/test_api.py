@@ -261,7 +261,8 @@ def test_a_token_is_asked_for_and_comes_as_bearer_or_key(store: Store) -> None:
     _, over = create_token(store, "r", "write", expires=1.0)
     asked = local(store).get(f"{API}/projects")
     assert asked.status_code == 401 and "Bearer" in asked.headers["www-authenticate"]
-    for headers in ({"authorization": f"Bearer {writer}"}, {"x-api-key": writer}):
+    bearers = [{"authorization": f"{kind} {writer}"} for kind in ("Bearer", "bearer")]
+    for headers in (*bearers, {"x-api-key": writer}):
         assert local(store, **headers).get(f"{API}/projects").status_code == 200
     project = create_project(store, "p").id
     _, reader = create_token(store, "r", "read", project, expires=9e9)

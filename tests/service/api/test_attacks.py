@@ -12,7 +12,7 @@ from fastapi.testclient import TestClient
 
 from ragassay.service.store import schema
 from ragassay.service.store.database import Store
-from ragassay.service.store.projects import TaskOptions, create_project, create_task
+from ragassay.service.store.projects import TaskOptions, create_model, create_project, create_task
 from ragassay.service.store.reports import create_report
 from ragassay.service.store.tokens import create_token
 from stored_records import add, asking, item
@@ -50,6 +50,7 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
         report, job = create_report(store, task.id, f"report {letter}", 0.0, 1e9)
         names |= {f"project_{letter}": project.id, f"task_{letter}": task.id}
         names |= {f"report_{letter}": report.id, f"job_{letter}": job.id}
+        names[f"model_{letter}"] = create_model(store, task.id, secret, "1").id
     a = names["project_a"]
     _, names["token read"] = create_token(store, "r", "read")
     _, names["token write"] = create_token(store, "w", "write")
@@ -106,6 +107,7 @@ ATTEMPTS: dict[str, tuple[str, str, str, dict[str, Any], set[int]]] = {
     "A reads the numbers of all": ("read a", "GET", "/metrics", {}, {403}),
     "the published client's way to B":
         ("write a", "GET", "/sdk/v1/task/{task_b}", {}, {401, 403, 404}),
+    "its way to B's model": ("write a", "GET", "/sdk/v1/model/{model_b}", {}, {401, 403, 404}),
     "a file of the server's as data": ("write", "POST", A + "/reports",
         {"json": {**REPORT, "options": {"nuggets": "/etc/passwd"}}}, {422}),
     "a place for the output": ("write", "POST", A + "/reports",

@@ -308,8 +308,9 @@ def test_files_come_over_rest_and_from_a_client(tmp_path: Path) -> None:
             client.delete_upload(faulty.id)
             with pytest.raises(RequestRefused, match="There is no upload"):
                 client.preview_upload(faulty.id)
-            with pytest.raises(UsageError, match="cannot be opened"):
-                client.upload_file(task.id, tmp_path / "nothing.csv")
+            for place, why in (("nothing.csv", "cannot be opened"), (".", "is a folder")):
+                with pytest.raises(UsageError, match=why):
+                    client.upload_file(task.id, tmp_path / place)
 
 
 def test_a_line_or_a_cell_that_is_too_long_is_refused(store: Store, monkeypatch) -> None:

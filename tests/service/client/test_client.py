@@ -232,7 +232,8 @@ def test_a_job_that_fails_says_why(client: Client, monkeypatch: pytest.MonkeyPat
 def test_the_asynchronous_client_does_the_same_by_the_published_names(service, tmp_path) -> None:
     async def life() -> Path:
         async with AsyncClient(f"http://127.0.0.1:{service.port}", polling=0.1) as client:
-            project = await client.create_project("asynchronous")
+            project = await client.create_project("asynchronous", "by hand")
+            assert project.description == "by hand"
             task = await client.create_task(project.id, "t")
             assert (await client.add_records(task.id, records(2))).new == 2
             times = {"from_timestamp": 0.0, "to_timestamp": 100.0}
