@@ -212,7 +212,7 @@ def test_a_command_is_called_after_its_script_or_program(command: str, name: str
         Path(script).chmod(0o755)
     (made,) = make_targets(f"command:{command}", AskOptions())
     assert made.name == name
-    (named,) = make_targets(f"mine=command:{command}", AskOptions())
+    (named,) = make_targets({"mine": f"other=command:{command}"}, AskOptions())
     assert named.name == "mine" and named.identity == made.identity
     with pytest.raises(UsageError, match="Two targets are called"):
         make_targets([f"command:{command}", f"{name}=command:echo"], AskOptions())

@@ -98,6 +98,8 @@ def test_the_schema_that_is_sent_knows_how_many_items_there_are() -> None:
     assert entry["properties"]["number"]["maximum"] == 3
     claims = ClaimSupport(("a",), ("p",)).bounded_schema()["properties"]["verdicts"]["items"]
     assert claims["properties"]["number"]["maximum"] == 1
+    with pytest.raises(ValueError, match="1 entry"):
+        AssignNuggets("q", "a", ("b",)).check(AssignNuggets.reply(labels=("support",) * 2))
 
 
 def test_a_rubric_score_lies_on_its_scale() -> None:
