@@ -102,10 +102,10 @@ def test_results_become_variables_and_parameters_come_from_the_file(words: Path)
     file = words / "parameters" / "made_parameter.yaml"
     assert file.read_text().split() == ["words:", "suffix:", "'!'", "text:", "a", "bb", "three"]
     file.write_text("words:\n  text: one two\n  suffix: '??'\n")
-    told = Told()
-    variables = pipelines.run(path, observer=told).variables
-    assert variables == {"word_ls": ["one??", "two??"], "length_ls": [5, 5]}
+    done = pipelines.run(path, pipelines.Options(folder=words / "mine"), told := Told())
+    assert done.variables == {"word_ls": ["one??", "two??"], "length_ls": [5, 5]}
     assert told.ran == ["1/3 words.split", "2/3 words.extend", "3/3 words.measure"]
+    assert done.folder == words / "mine" and len([*done.folder.glob("*words.*.json")]) == 3
 
 
 def test_inputs_and_outputs_are_renamed(words: Path) -> None:
