@@ -173,12 +173,11 @@ def test_runs_with_the_same_tag_are_called_by_their_files(trec: Trec) -> None:
     ("both new.run -R prefs", ["query 'q1'", "level 0 and a level above 0"]),
     ("qrels new.run -Z qrels", ["qrels, line 1", "not a mean and a standard deviation"]),
     ("qrels new.run -Z short", ["short, line 1", "3 columns", "4"]),
-    ("qrels new.run -M 0", ["at least 1"]),
-    ("qrels new.run --ks 0 -m recall", ["at least 1"]),
+    ("qrels new.run -M 0", ["at least 1"]), ("qrels new.run --ks 0 -m recall", ["at least 1"]),
     ("qrels new.run old.run -q", ["take one run"]),
     ("qrels new.run old.run -m num_q", ["None of these", "mean"]),
-    ("qrels nwe.run", ["there is no such file", "new.run"]),
-    ("qrels .", ["this is a folder"]), ("new.run new.run", ["this is a run, not qrels"]),
+    ("qrels nwe.run", ["there is no such file", "new.run"]), ("qrels .", ["this is a folder"]),
+    ("new.run new.run", ["this is a run, not qrels"]),
     ("qrels qrels", ["qrels, line 1", "4 columns", "6"]),
 ])  # fmt: skip
 def test_what_makes_no_sense_is_one_sentence(trec: Trec, words: str, parts: list[str]) -> None:

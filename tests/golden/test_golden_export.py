@@ -29,10 +29,8 @@ ITEMS = (
         tags=["a", "b"], metadata={"team": "north"},
     ),
     GoldenItem(
-        id="q2",
-        query="=And where?\nSay it briefly.",
+        id="q2", query="=And where?\nSay it briefly.", references=["In Paris."],
         history=[Turn("user", "What is high?"), Turn("agent", "The tower.")],
-        references=["In Paris."],
     ),
 )  # fmt: skip
 TOGETHER = ("jsonl", "csv", "tsv", "parquet", "xlsx")

@@ -76,15 +76,12 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize(("file", "change"), [
     ("scores.jsonl", lambda record: []),
-    ("scores.jsonl", lambda record: {**record, "value": ["x"]}),
     *(
-        ("scores.jsonl", lambda record, other=other: {**record, **other})
-        for other in ({"sample": "q1"}, {"system": "x"}, {"repeat": 1}, {"metric": "f1"})
+        ("scores.jsonl", lambda record, other=other: {**record, **other}) for other in (
+            {"sample": "q1"}, {"system": "x"}, {"repeat": 1}, {"metric": "f1"}, {"sample": None},
+            {"value": None, "reason": "x"}, {"value": ["x"]}, {"evidence": [1]}, {"parts": 3},
+        )
     ),
-    ("scores.jsonl", lambda record: {**record, "value": None, "reason": "x"}),
-    ("scores.jsonl", lambda record: {**record, "sample": None}),
-    ("scores.jsonl", lambda record: {**record, "evidence": [1]}),
-    ("scores.jsonl", lambda record: {**record, "parts": 3}),
     ("summary.json", lambda body: {**body, "suite": {}}),
     ("summary.json", lambda body: {**body, "n_samples": "many"}),
     ("summary.json", lambda body: {**body, "metrics": {"f1": {"bounds": [0, 1]}}}),
