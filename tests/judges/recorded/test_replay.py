@@ -320,15 +320,10 @@ def test_the_line_that_is_shown_has_the_right_shape(tmp_path, question: Question
     ({**LABEL, "answer": {"match": 1}}, "answer.grade", "is missing"),
     ({**LABEL, "answer": None, "reason": "tired"}, "reason", "not 'tired'"),
     ({"question": "satisfaction", "key": "0" * 32}, "answer", "neither an answer nor"),
-    (
-        {"question": "nugget_importance", "data": {"query": "q", "nuggets": ["a", "b"]},
-         "answer": ["vital"]},
-        "answer", "must be 2 entries",
-    ),
-    (
-        {"question": "report_on_context", "data": {"query": "q", "chunks": ["a"]}, "answer": 5},
-        "answer", "several values",
-    ),
+    ({"question": "nugget_importance", "data": {"query": "q", "nuggets": ["a", "b"]},
+      "answer": ["vital"]}, "answer", "must be 2 entries"),
+    ({"question": "report_on_context", "data": {"query": "q", "chunks": ["a"]}, "answer": 5},
+     "answer", "several values"),
 ])  # fmt: skip
 def test_a_wrong_line_is_named_with_its_field_and_what_to_do(tmp_path, line, field, says) -> None:
     path = write(tmp_path, LABEL, "\n", line)
