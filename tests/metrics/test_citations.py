@@ -172,7 +172,7 @@ def test_the_published_parts_are_cut_as_the_tool_cuts_them(text, expected) -> No
         (("doc-7", "doc-1"), ("[1]", "[2]", "[3]", "[doc 1]"), [0, 1, None, 1]),
         (("d2", "d3"), ("[1]", "[2]", "[3]"), [0, 1, 1]),  # [3] is no rank
         (("7", "1"), ("[1]", "[2]", "[3]"), [1, None, None]),
-        (("3", "doc-12"), ("[12]", "[doc 12]"), [None, 1]),
+        (("3", "doc-12"), ("[12]", "[doc 12]", "[1]"), [1, 1, None]),
         (("[3]", "[1]"), ("[1]", "[2]", "[3]"), [1, None, 0]),
         (("x", "y", "y"), ("y", "[Y]"), [1, 1]),  # the first of those with one id
         (("doc-5", "source-5"), ("[5]", "[doc 5]"), [0, 0]),

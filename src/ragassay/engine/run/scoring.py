@@ -536,9 +536,9 @@ def warnings_of(run: Accumulator, summary: Summary, crowded: Sequence[str]) -> I
         yield Note("one_cluster", {"n": total, "by": run.clustered_by})
     if crowded:
         yield Note("crowded", names=tuple(crowded))
-    by_gold = [m for m in metrics.values() if m.n_scored and "gold" in run.metrics[m.name].needs]
-    tops = {m.name: m.maximum for m in by_gold if m.higher_is_better}
-    if tops and total > 1 and not any(tops.values()):
+    by_gold = (m for m in metrics.values() if "gold" in run.metrics[m.name].needs)
+    tops = {m.name: m.maximum for m in by_gold if m.higher_is_better and m.n_scored > 1}
+    if tops and not any(tops.values()):
         yield Note("no_gold_found", {}, tuple(tops), "warning")
     # A metric that gives a published value where a part is missing leaves nothing unscored.
     n, empty = run.n_unanswered, Sample(id="none")

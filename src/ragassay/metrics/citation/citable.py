@@ -89,7 +89,7 @@ class Citable:
       address, or the file name that its text begins with, refers to all passages that have it;
       with a page, not to those of other pages.
     - Where ids are numbers of up to three digits (``[2]``, ``7``), a number is an id and no rank;
-      one that is no id refers to nothing that was retrieved.
+      one that is no id, also with a word, refers to nothing that was retrieved.
     - A number with a word (``[doc 2]``) is that of an id with a word and a number (``doc-2``).
     - A number is the rank, from 1: prompts count passages, whatever these are called (``p0``).
     - A number that is no rank is that of an id with a word and a number: ``[12]`` means ``doc-12``.
@@ -165,7 +165,7 @@ class Citable:
             return tuple(self._of_source(citation))
         with_word = self._by_word_and_number.get(rank)
         if self._by_number:
-            found = self._by_number.get(rank, None if name.isdecimal() else with_word)
+            found = self._by_number.get(rank, with_word)
         elif 1 <= rank <= len(self.passages) and (name.isdecimal() or with_word is None):
             found = rank - 1
         else:
