@@ -23,8 +23,7 @@ from ragassay.base.sample import (
     (lambda: GoldPassage(document="d", start=5, end=3), r"gold\.end"),
     (lambda: Passage(start=-1, end=3), r"passages\.start"),
     (lambda: GoldPassage(grade=2), "neither an id, a text nor a document"),
-    (lambda: Sample(id=""), "no id"),
-    (lambda: Sample(id="q", repeat=-1), "repeat is -1"),
+    (lambda: Sample(id=""), "no id"), (lambda: Sample(id="q", repeat=-1), "repeat is -1"),
     (lambda: Sample(id="q", timestamp=math.nan), "timestamp"),
     (lambda: Sample(id="q", timestamp=-math.inf), "timestamp"),
     (lambda: Statement("x", (1,)), "citations"),  # type: ignore[arg-type]

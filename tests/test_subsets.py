@@ -19,7 +19,7 @@ from ragassay.golden.golden_folder import GoldenSet
 
 RECORDS: list[dict[str, Any]] = [
     {"name": "a", "source": "user log", "tags": ["hard", "long, odd"], "hops": 2, "old": True,
-     "any": [{"x": 1}, ["x"]], "any.x": 1.5},
+     "any": [{"x": 1}, ["x"]], "any.x": 1.5, "empty": ""},
     {"name": "b", "source": "expert", "tags": ["hard"], "hops": 2.0, "old": False, "any": {1}},
     {"name": "c", "source": "user log", "tags": [], "hops": 3, "any": {"x": 1}},
     {"name": "d", "source": None, "note": "x=y", "any": (" 2.5 ",)},
@@ -39,6 +39,7 @@ def chosen(*conditions: str) -> str:
     (["tags="], "cd"), (["hops=2"], "ab"), (["old=true"], "a"), (["note=x=y"], "d"),
     (["source=user log", "hops!=2"], "c"), (["old=false"], "b"),
     (["any.x=1.5"], "a"), (["any=1,2.5"], "bd"), (["any=x"], "a"), (["any="], "c"),
+    (["empty="], "abcd"),
 ])  # fmt: skip
 def test_all_conditions_hold_for_a_record_of_a_subset(conditions: list[str], names: str) -> None:
     assert chosen(*conditions) == names

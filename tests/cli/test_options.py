@@ -15,7 +15,7 @@ import yaml
 
 from option_tables import json_schema, option_table
 from ragassay.cli import command_line
-from ragassay.cli.command import COMMANDS, COMMON
+from ragassay.cli.command import COMMANDS, COMMON, pairs
 from ragassay.cli.command_line import call, read
 from ragassay.cli.runs.run import run
 from ragassay.cli.show import GlobalOptions
@@ -47,6 +47,7 @@ def test_the_documentation_holds_the_options_as_they_are(request: pytest.Fixture
 
 
 def test_each_option_is_a_flag_of_run() -> None:
+    assert pairs("--columns", ["p=a", "p=b", "p=c"], several=True) == {"p": ["a", "b", "c"]}
     run.declare()
     assert RunConfig.model_fields.keys() - {"data"} <= run.__signature__.parameters.keys()
 
@@ -118,16 +119,15 @@ BAD_FILES = {
 
 
 @pytest.mark.parametrize(("words", "said"), [
-    ("frobnicate", "Unknown command"), ("compare", "Command"),
-    ("run x --frob", "Unknown option"), ("run data.jsonl --limit two", "Invalid value"),
+    ("frobnicate", "Unknown command"), ("compare", "Command"), ("run x --frob", "Unknown option"),
+    ("run data.jsonl --limit two", "Invalid value"),
     ("compare x --slice-by=a", "Unknown option: --slice-by. Compare the"),
     ("run data.jsonl --suite qaa", "Did you mean 'qa'"),
     ("run data.jsonl --budget abc", "--budget: 'abc' is not a budget"),
     ("run data.jsonl --budget=-5", "--budget: '-5' is not a budget"),
     ("run data.jsonl --budget '5 apples'", "--budget: '5 apples' is not a budget"),
     ("run data.jsonl --price cheap", "--price: a price is two numbers"),
-    ("run data.jsonl -j 0", "--concurrency (-j): "),
-    ("run data.jsonl --limit 0", "--limit (-n): "),
+    ("run data.jsonl -j 0", "--concurrency (-j): "), ("run data.jsonl --limit 0", "--limit (-n): "),
     ("run data.jsonl --columns answer", "--columns 'answer': write FIELD=COLUMN"),
     ("run data.jsonl --option a=1 --option a=2", "--option: two values are named for a"),
     ("run data.jsonl --option a", "--option 'a': write NAME=VALUE, as in min_grade=2"),

@@ -101,8 +101,7 @@ def test_a_server_that_only_prints_too_much_works(fault, capfd) -> None:
 @pytest.mark.parametrize(("fault", "words"), [
     ("dies", "the server ended. Its last words: 'out of memory'."),
     ("no-json", "the tool returned no JSON object: 'It is done, sir.'."),
-    ("no-result", "its answer is not a result of MCP."),
-    ("is-error", "the index is empty."),
+    ("no-result", "its answer is not a result of MCP."), ("is-error", "the index is empty."),
     ("silent-error", "the tool failed without a message."), ("refuses", "quota is used up."),
     ("other-key", "the result lacks 'text'; it has: answer."),
 ])  # fmt: skip

@@ -64,8 +64,7 @@ def test_no_answer_is_in_no_mean_and_no_gold_answer_counts_0_as_published() -> N
     ([3], [["a"]], ["acc"], "pred_ls.0: must be a valid string, not 3"),
     ("a", [["a"]], ["acc"], "pred_ls must be a valid list, not 'a'"),
     (["a"], [["a"]], ["bogus"], "metrics names 'bogus', which is unknown"),
-    (["a"], [["a"]], [], "metrics is empty"),
-    (["a"], [["a"]], "acc", "metrics is a text, 'acc'"),
+    (["a"], [["a"]], [], "metrics is empty"), (["a"], [["a"]], "acc", "metrics is a text, 'acc'"),
 ])  # fmt: skip
 def test_what_cannot_be_scored_is_refused(answers, golds, metrics, complaint) -> None:
     with pytest.raises(ArgumentError) as error:

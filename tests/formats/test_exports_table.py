@@ -87,8 +87,7 @@ def test_traces_and_their_observations_may_be_two_files(tmp_path: Path) -> None:
     ([{"cursors": {"next": "x", "prev": None}, "parsed_query": "q"}], "(of several): 1"),
     ([{"cursors": {"next": "x"}}, {"cursors": {"next": None}}], None),
     ([{"next_cursor": "x"}, {"next_cursor": "y"}], "(of several): 2"),
-    ([{"hasMore": True}], "(of several): 1"),
-    ([{"hasMore": False}], None),
+    ([{"hasMore": True}], "(of several): 1"), ([{"hasMore": False}], None),
 ])  # fmt: skip
 def test_pages_of_an_export_that_are_missing_are_told(tmp_path, around, said) -> None:
     for at, beside in enumerate(around):

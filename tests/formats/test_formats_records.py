@@ -91,13 +91,10 @@ READ: list[tuple[dict[str, Any], dict[str, Any]]] = [
      {"answer": None, "failure": "timeout"}),
     ({"retrieval_context": ["r"], "context": ["g"]},
      {"passages": (Passage("r"),), "gold": (GoldPassage(text="g"),)}),
-    # Ids and repeats.
     *(({"id": value}, {"id": "7"}) for value in (7, 7.0, "7")),
     *(({"query_run": n}, {"repeat": int(n) - 1}) for n in (1, 2, "3")),
     ({"repeat": 2, "query_run": 3}, {"repeat": 2}), ({"repeat": None}, {"repeat": 0}),
-    # Answers and references.
-    ({"answer": None}, {"answer": None}),
-    ({"answer": ""}, {"answer": Answer("")}),
+    ({"answer": None}, {"answer": None}), ({"answer": ""}, {"answer": Answer("")}),
     ({"answer": PARTS}, {"answer": IN_PARTS}),
     ({"answer": {"statements": PARTS}}, {"answer": IN_PARTS}),
     ({"answer": {"text": "A.", "citations": ["d1"]}},
@@ -106,7 +103,6 @@ READ: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"golden_answers": [["NYC", "New York"], ["LA"]]},
      {"reference_groups": (("NYC", "New York"), ("LA",)), "references": ("NYC", "New York", "LA")}),
     ({"targets": [{"speaker": "agent", "text": "r"}]}, {"references": ("r",)}),
-    # Passages.
     *(
         ({"passages": value}, {"passages": expected})
         for value, expected in (
@@ -134,7 +130,6 @@ READ: list[tuple[dict[str, Any], dict[str, Any]]] = [
      {"passages": (Passage(None, "c", 0.9), Passage(None, "b", 0.5), Passage(None, "a", 0.5))}),
     ({"passage_embeddings": [[1, 0], [0, 1]]},
      {"given": {"passage_embeddings": [[1, 0], [0, 1]]}, "passages": (Passage(), Passage())}),
-    # Gold.
     *(
         ({"gold": value}, {"gold": expected})
         for value, expected in (
@@ -155,7 +150,6 @@ READ: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"gold": [{"text": "a", "grade": 2}], "gold_ids": ["g"]},
      {"gold": (GoldPassage("g", "a", grade=2),)}),
     ({"passages": [{"id": "c", "text": "t"}], "gold": ["a"]}, {"gold": (GoldPassage(text="a"),)}),
-    # Conversations and labels.
     ({"messages": TALK}, {"query": "Who?", "answer": Answer("Ann.")}),
     ({"messages": TALK, "response": "Ann."}, {"answer": Answer("Ann.")}),
     ({"messages": [{"type": "human", "data": {"content": ["Who", "is it?"]}},
@@ -175,7 +169,6 @@ READ: list[tuple[dict[str, Any], dict[str, Any]]] = [
         )
     ),
     *(({"answerability": value}, {"answerability": None}) for value in (None, "", [])),
-    # Times, metadata and given values.
     *(
         ({"timestamp": value}, {"timestamp": seconds})
         for value, seconds in (
@@ -447,7 +440,6 @@ def test_one_passage_may_stand_without_a_list(name: str) -> None:
     ({"question": "Who?", "messages": TALK}, (), "Ann."),
     ({"question": "Who?", "messages": TALK, "answer": "Ann."}, (), "Ann."),
     ({"question": "Who?", "chat_history": TALK, "answer": "Ann."}, (), "Ann."),
-    # Asked again, after another answer.
     ({"question": "Who?", "chat_history": TALK, "answer": "Bob."}, ("Who?", "Ann."), "Bob."),
     ({"question": "When?", "messages": TALK, "answer": "Now."}, ("Who?", "Ann."), "Now."),
 ])  # fmt: skip

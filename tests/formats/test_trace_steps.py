@@ -105,8 +105,7 @@ def test_turns_beside_the_question_are_the_history(made, name, turns: list[Any],
 
 
 @pytest.mark.parametrize(("trace", "name"), [
-    (phoenix(start_time="then"), "start_time"),
-    (langsmith(start_time="then"), "start_time"),
+    (phoenix(start_time="then"), "start_time"), (langsmith(start_time="then"), "start_time"),
     (langfuse(ASKED, timestamp="then"), "timestamp"),
     ({**ASKED, "traceId": "t", "startTime": "then"}, "startTime"),
     (of_mlflow(mlflow_2("a", None, "CHAIN", Q, A), timestamp_ms="then"), "timestamp_ms"),

@@ -102,12 +102,10 @@ def test_a_key_of_ones_own_for_no_server_is_refused() -> None:
 
 
 @pytest.mark.parametrize(("word", "variable", "allowed"), [
-    ("openai:m", "OPENAI_API_KEY", True),
-    ("https://api.openai.com/v1#m", "OPENAI_API_KEY", True),
+    ("openai:m", "OPENAI_API_KEY", True), ("https://api.openai.com/v1#m", "OPENAI_API_KEY", True),
     ("https://box.example/v1#m", "OPENAI_API_KEY", False),
     ("https://api.openai.com.evil.example/v1#m", "OPENAI_API_KEY", False),
-    ("groq:m", "OPENAI_API_KEY", False),
-    ("https://box.example/v1#m", "RAGASSAY_API_KEY", False),
+    ("groq:m", "OPENAI_API_KEY", False), ("https://box.example/v1#m", "RAGASSAY_API_KEY", False),
     ("https://box.example/v1#m", "TEAM_KEY", True),
 ])  # fmt: skip
 def test_a_file_cannot_carry_the_key_of_a_variable_elsewhere(

@@ -129,8 +129,10 @@ def test_values_worked_out_by_hand(name: str, expected: float) -> None:
 
 
 def test_the_grades_of_a_ranking_can_be_looked_at() -> None:
-    outcome = naming.parse("RelString@8").score(sample("abcdez", GOLD | {"c": -1, "e": 12}))
-    assert isinstance(outcome, Score) and outcome.value == "01.->3"
+    outcome = naming.parse("RelString@8").score(
+        sample("abcdezy", GOLD | {"c": -1, "e": 12, "y": 9})
+    )
+    assert isinstance(outcome, Score) and outcome.value == "01.->39"
 
 
 @settings(max_examples=50)

@@ -381,8 +381,7 @@ def test_ids_are_sorted_as_people_order_them(visit: Any, faulty: Path) -> None:
 
 @pytest.mark.parametrize(("name", "cells"), [
     ("small.html", f"{METRICS} td small, {METRICS} td:nth-of-type(3) svg"),
-    ("faulty.html", f"{FAULTS} td"),
-    ("faulty-comparison.html", f"{FAULTS} td"),
+    ("faulty.html", f"{FAULTS} td"), ("faulty-comparison.html", f"{FAULTS} td"),
     ("comparison.html", "[aria-labelledby=differences] td.nowrap"),
     ("small.html", "#slices td:nth-of-type(2)"),
 ])  # fmt: skip

@@ -13,6 +13,7 @@ from ragassay.base.sample import Answer, Passage
 from ragassay.engine.results.score_rows import by_sample
 from ragassay.reports.tables import workbook
 from ragassay.reports.tables.ore_values import RunColumns
+from ragassay.reports.text import wording
 
 pytest.importorskip("xlsxwriter", reason="needs the extra 'excel'")
 openpyxl = pytest.importorskip("openpyxl")
@@ -76,11 +77,14 @@ def test_a_mean_of_values_for_missing_parts_does_not_stand_alone(tmp_path: Path)
     heads, *rows = [row for row in cells(book["Summary"]) if row[1] is not None]
     by_name = {row[0]: dict(zip(heads, row, strict=True)) for row in rows}
     metrics = {name: one for name, one in result.summary.metrics.items() if one.mean is not None}
+    said = " ".join(str(result).split())
     assert {0, 1} == {metric.n_assumed for metric in metrics.values()}
     for name, metric in metrics.items():
         beside = by_name[name]["for missing parts"], by_name[name]["mean without them"]
         left = "–" if metric.n_assumed and metric.mean_measured is None else metric.mean_measured
         assert beside == (metric.n_assumed or None, left)
+        if metric.n_assumed and metric.mean_measured is not None:
+            assert f"without them is {wording.number(metric.mean_measured)}" in said
     _, book = written(lacking[1:], tmp_path / "r.xlsx")
     (row,) = [row for row in cells(book["Summary"]) if row[0] == "relevance"]
     assert row[1:2] + row[6:8] == ("–", 1, "–")

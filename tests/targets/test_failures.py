@@ -106,8 +106,7 @@ def test_a_target_that_cannot_be_asked_is_refused(desk, monkeypatch, capsys, tar
 
 
 @pytest.mark.parametrize(("change", "said"), [
-    ("answr: x", "line 6, field 'answr': is not a known key"),
-    ("version: 'a..b'", "is not a path"),
+    ("answr: x", "line 6, field 'answr': is not a known key"), ("version: 'a..b'", "is not a path"),
     ("params: {q: '{{quest}}'}", "nothing to fill in for '{{quest}}'"),
     ("headers: {key: '${NOT_SET_HERE}'}", "NOT_SET_HERE, which is not set"),
     ("headers: {key: '${EMPTY_HERE}'}", "EMPTY_HERE, which is not set"),

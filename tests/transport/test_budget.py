@@ -20,11 +20,10 @@ from virtual_time import in_virtual_time
 @pytest.mark.parametrize(("text", "limits"), [
     ("5.00", {"dollars": 5.0}), ("5", {"dollars": 5.0}), (".50", {"dollars": 0.5}),
     ("$5", {"dollars": 5.0}), ("$ 1,000", {"dollars": 1000.0}), ("0", {"dollars": 0.0}),
-    ("12 dollars", {"dollars": 12.0}), ("0.1 USD", {"dollars": 0.1}),
-    ("200 calls", {"calls": 200}), ("1 call", {"calls": 1}), ("200calls", {"calls": 200}),
-    ("1,500 calls", {"calls": 1500}), ("1e6 tokens", {"tokens": 1_000_000}),
-    ("2M tokens", {"tokens": 2_000_000}), ("1.5k tokens", {"tokens": 1500}),
-    ("500_000 tokens", {"tokens": 500_000}),
+    ("12 dollars", {"dollars": 12.0}), ("0.1 USD", {"dollars": 0.1}), ("200 calls", {"calls": 200}),
+    ("1 call", {"calls": 1}), ("200calls", {"calls": 200}), ("1,500 calls", {"calls": 1500}),
+    ("1e6 tokens", {"tokens": 1_000_000}), ("2M tokens", {"tokens": 2_000_000}),
+    ("1.5k tokens", {"tokens": 1500}), ("500_000 tokens", {"tokens": 500_000}),
     ("$5, 200 calls, 1M tokens", {"dollars": 5.0, "calls": 200, "tokens": 1_000_000}),
 ])  # fmt: skip
 def test_a_budget_is_read_from_words(text: str, limits: dict[str, float]) -> None:
@@ -61,8 +60,7 @@ MINI = Price(1000.0, 2000.0)
      (0.05, 40, 1, False)),
     (Completion("x", input_tokens=30, output_tokens=10), False, True, (0.4, 300, 1, True)),
     (None, False, True, (0.4, 300, 1, True)),  # what nobody counted costs all of it
-    (None, True, True, (0, 0, 1, False)),
-    (None, True, False, (0, 0, 0, False)),
+    (None, True, True, (0, 0, 1, False)), (None, True, False, (0, 0, 0, False)),
 ])  # fmt: skip
 def test_an_attempt_costs_what_was_counted_or_was_reserved(completion, free, sent, costs) -> None:
     budget = Budget(dollars=1.0, tokens=1000)

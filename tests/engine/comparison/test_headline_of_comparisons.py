@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import pytest
@@ -74,6 +75,12 @@ def test_a_run_names_its_weakest_slice_by_the_same_rule() -> None:
     rights = ("1" * 30 + " 00000", "1" * 30 + " 0000", "10" * 15 + " 010101", "1" * 30 + " 110101")
     found = [weakest_slice(run(each, "new", ["contains_answer"])) for each in rights]
     assert [[note.counts["value"] for note in notes] for notes in found] == [["b"], [], [], []]
+    # Of each query another system says nothing that can be rated.
+    both = [{"id": str(n), "query": "q?", "answer": "I do not know." * (s == "a") or "A mill.",
+             "system": s, "passages": ["A mill."]} for n in range(9) for s in "ab"]  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        assert weakest_slice(ragassay.evaluate(both, ["faithfulness", "answered"])) == []
 
 
 def test_a_rise_of_what_should_be_low_is_a_fall() -> None:

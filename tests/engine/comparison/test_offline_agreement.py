@@ -95,8 +95,7 @@ def table(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Agreement]]:
 AGREES = ("offline_agrees", {"of": "English answers"})
 HINT: tuple[str, dict] = ("offline_hint", {})
 CASES = [
-    ({}, "better", AGREES),
-    ({"low": 0.79}, "indicative", HINT),
+    ({}, "better", AGREES), ({"low": 0.79}, "indicative", HINT),
     ({"people": False}, "indicative", HINT),
     ({"measure": "Spearman", "value": 0.7, "low": 0.6}, "better", AGREES),
     ({"language": "de", "of": "German answers"}, "indicative",

@@ -57,9 +57,7 @@ CHANGES = [
     ("w" * 4 + "r" * 40 + "w" * 16 + "u" * 20, OLD, "no difference shown", None, (4, 4), "No diff"),
     (INVENTED, OLD, "indicative", "worse", (0, 15), "Worse (only a hint): 56 %"),
     (OLD, INVENTED, "indicative", "better", (15, 0), "Better (only a hint): 75 %"),
-    # The judge of answers decides that these fail, the offline judge only that they refuse.
     ("r" * 40 + "d" * 20, "r" * 60, "worse", None, (0, 20), "Worse: 67 %"),
-    # A verdict where it is one without the samples that the offline judge decides, too.
     ("r" * 56 + "w" * 4 + "u" * 20, OLD[:-5] + "i" * 5, "better", None, (21, 0), "Better: 95 %"),
 ]  # fmt: skip
 

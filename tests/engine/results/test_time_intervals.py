@@ -36,8 +36,7 @@ def file_of(records: list[dict[str, Any]], folder: Path) -> Path:
 
 @pytest.mark.parametrize(("interval", "ids"), [
     ({"from_timestamp": DAY, "to_timestamp": DAY + 3600}, ["q1", "q2"]),
-    ({"from_timestamp": DAY + 86_399.5}, ["q3", "q4"]),
-    ({"to_timestamp": str(DAY)}, ["q0", "q1"]),
+    ({"from_timestamp": DAY + 86_399.5}, ["q3", "q4"]), ({"to_timestamp": str(DAY)}, ["q0", "q1"]),
     ({"from_timestamp": "2024-05-01", "to_timestamp": "2024-05-01"}, ["q1", "q2", "q3"]),
     ({"from_timestamp": "2024-05-01T03:00:00+02:00"}, ["q2", "q3", "q4"]),
     ({"to_timestamp": datetime(2024, 5, 1, tzinfo=UTC)}, ["q0", "q1"]),

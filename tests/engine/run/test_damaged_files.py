@@ -47,9 +47,7 @@ def complaint(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
 
 
 @pytest.mark.parametrize(("changed", "in_stats"), [
-    ("created = 1e300", True),
-    ("facts = x'ff00'", False),
-    ("facts = 'text'", False),
+    ("created = 1e300", True), ("facts = x'ff00'", False), ("facts = 'text'", False),
     ("facts = x'7b7d'", False),  # {}
     ("payload = substr(payload, 1, length(payload) - 9)", False),
     ("facts = CAST(replace(CAST(facts AS TEXT), '\"key\":', '\"Key\":') AS BLOB)", False),

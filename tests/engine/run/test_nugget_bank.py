@@ -182,8 +182,7 @@ def test_the_hash_names_what_answers_are_measured_by() -> None:
 
 
 @pytest.mark.parametrize(("line", "field", "says"), [
-    ("{", None, "not valid JSON"),
-    ({"qid": "q"}, "nuggets", ""),
+    ("{", None, "not valid JSON"), ({"qid": "q"}, "nuggets", ""),
     ({"qid": "q", "nuggets": ["a fact"]}, "nuggets", "was given where a nugget is expected"),
     ({"qid": "q", "nuggets": [{"importance": "vital"}]}, "nuggets.text", "no text"),
     ({"qid": "q", "nuggets": [{"text": "a", "importance": "must"}]}, "nuggets.importance", "must"),

@@ -174,10 +174,10 @@ def test_a_text_that_is_too_long_is_not_judged_and_told_once() -> None:
     assert [name for name, _ in too_long(question.data)] == ["passage"]
     assert failure(question).reason is Reason.CONTEXT_TOO_LONG
     judge = OfflineJudge()
-    for query in ("When?", "Who?"):
-        asyncio.run(judge.answer(RelevanceGrade(query, long)))
+    for query, passage in (("When?", long), ("Who?", long), ("Who?", f"{long}!")):
+        asyncio.run(judge.answer(RelevanceGrade(query, passage)))
     assert judge.remarks() == (
-        f"1 text is longer than {LONGEST:,} characters; "
+        f"2 texts are longer than {LONGEST:,} characters; "
         "the offline judge does not read such texts.",
     )
     assert OfflineJudge().remarks() == ()

@@ -305,8 +305,7 @@ def test_the_line_that_is_shown_has_the_right_shape(tmp_path, question: Question
 
 
 @pytest.mark.parametrize(("line", "field", "says"), [
-    ("not json\n", None, "is not JSON"),
-    ("[1]\n", None, "is not a JSON object"),
+    ("not json\n", None, "is not JSON"), ("[1]\n", None, "is not a JSON object"),
     ({**LABEL, "question": "relevance_grad"}, "question", "Did you mean 'relevance_grade'"),
     ({"question": "satisfaction", "answer": 3}, "data", "does not say which question"),
     ({**LABEL, "data": {"query": "q"}}, "data.passage", "is missing"),

@@ -143,8 +143,7 @@ def test_a_record_without_an_id_is_known_by_its_content_however_often_it_comes(s
     (b'{"id": "a", "question": 5}\n{"id":\n', "x.jsonl", "not valid JSON", 2, None),
     (b"id,question,timestamp\na,b,noon\n", "x.csv", "not a time", 2, "timestamp"),
     (b"id,question\na,b,c\n", "x.csv", "3 cells, the header 2", 2, None),
-    (b"", "x.csv", "the file is empty", None, None),
-    (b"\x00\x01\x02 ", "x", "UTF-16", None, None),
+    (b"", "x.csv", "the file is empty", None, None), (b"\x00\x01\x02 ", "x", "UTF-16", None, None),
     (b"PAR1 no", "x.parquet", "not a readable Parquet file", None, None),
 ])  # fmt: skip
 def test_a_faulty_file_is_refused_with_its_place_and_nothing_of_it_is_stored(

@@ -400,7 +400,8 @@ def slice_of_right(
     for right, rows in zip(rights, (matched.rows_a, matched.rows_b), strict=False):
         each = [[right[row] for row in rows[query]] for query in matched.queries]
         sides.append(np.array([np.nan if None in of else np.mean(of) for of in each]))  # type: ignore[arg-type]
-    now, then = sides[0], sides[1] if sides[1:] else np.full_like(sides[0], np.nanmean(sides[0]))
+    now, known = sides[0], ~np.isnan(sides[0])
+    then = sides[1] if sides[1:] else np.full_like(now, now[known].mean() if known.any() else 0.0)
     draws = {"clusters": matched.clusters[0], "level": level}
     return fallen_slice(matched, {name: (now, then, ~np.isnan(now + then), 1.0)}, draws)
 

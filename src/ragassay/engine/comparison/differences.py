@@ -145,11 +145,14 @@ class MatchedRuns:
         return n
 
     def compared(self, name: str) -> Mask:
-        """The queries of which one of the runs has a score, or that the two left out for different
-        reasons, shape ``(n_queries,)``. The others say nothing of a difference."""
+        """The queries of which a run has a score, or lost it while scoring, or that the two systems
+        left out for different reasons, shape ``(n_queries,)``. The others say nothing of a
+        difference."""
+        lost = [reason for reason in Reason if reason.incomplete]
         scored = self.left_by_both(name, alike=False)
         for run in (self.a, self.b):
-            has, rows = run.columns.scored(name), self.rows_of(run)
+            has = run.columns.scored(name) | run.columns.unscored(name, lost)
+            rows = self.rows_of(run)
             scored |= np.array([has[rows.get(query, [])].any() for query in self.queries], np.bool_)
         return scored
 

@@ -207,7 +207,7 @@ class Accumulator:
         self.samples = SampleColumns(self.columns, config.slice_by, config.cluster_by)
         self.clustered_by = self.samples.column
         self.missing = MissingScores(metrics, config.embedder is not None)
-        self.n_unanswered = self.n_unasked = self.n_declining = 0
+        self.n_unanswered = self.n_unasked = self.n_declining = self.n_earlier = 0
         self.latin = {
             name: metric
             for name, metric in metrics.items()
@@ -252,6 +252,8 @@ class Accumulator:
             if sample.failure:
                 self.failures[" ".join(sample.failure.split())] += 1
             self.n_unanswered += sample.answer is None
+            asked = sample.metadata.get("asked")
+            self.n_earlier += isinstance(asked, dict) and "failure" in asked and not sample.failure
             self.n_unasked += sample.query is None
             text = "\n".join([*(sample.references or ()), sample.answer_text]) if self.latin else ""
             if not text.isascii():  # few texts are not, and counting takes longer than this check
@@ -548,13 +550,15 @@ def warnings_of(run: Accumulator, summary: Summary, crowded: Sequence[str]) -> I
         by_count = run.failures.most_common()
         why = ", ".join(f"{count:,} {what.rstrip('.')}" for what, count in by_count)
         yield Note("without_answer", {"n": n, "total": total, "why": f" ({why})" if why else ""})
-    absent = (("query", run.n_unasked), ("answer", n))
-    lost = [part for part, n in absent if n == total and part in needed]
-    if lost and run.metadata and not run.failures:
-        others = {"query", "answer", "passages", "references"}.difference(lost)
-        near = suggestions(columns := tuple(sorted(run.metadata)), others)
+    absent = [part for part, n in (("query", run.n_unasked), ("answer", n)) if n == total]
+    others = {"query", "answer", "passages", "references"}.difference(absent)
+    near = suggestions(columns := tuple(sorted(run.metadata)), others)
+    lost = [part for part in absent if part in needed or part in near]
+    if lost and columns and not run.failures:
         flags = ",".join(f"{part}={near.get(part, 'COLUMN')}" for part in lost)
         yield Note("columns_without_field", {"flags": flags}, columns, "headline")
+    if run.n_earlier:
+        yield Note("earlier_answers", {"n": run.n_earlier, "total": total}, severity="warning")
     if run.n_declining:
         yield Note("references_decline", {"n": run.n_declining})
     if run.samples.column is not None and run.samples.n_clustered < total:

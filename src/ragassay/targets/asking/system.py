@@ -38,13 +38,13 @@ MOST_WAYS = 5
 
 _ADVICE = {
     Reason.TIMEOUT: "Raise --timeout, or find out why the system is slow.",
-    Reason.CONNECTION: "Start the system and repeat 'ragassay ask': it asks what is missing.",
-    Reason.FAILED: "Correct that and repeat 'ragassay ask': it asks what is missing.",
+    Reason.CONNECTION: "Start the system and repeat the same 'ragassay ask'.",
+    Reason.FAILED: "Correct that and repeat the same 'ragassay ask'.",
     Reason.RATE_LIMITED: "Ask more slowly (--rpm, -j), or try more often (--retries).",
     Reason.SERVER_ERROR: "Check the system's log. If it has too much to do, lower -j or --rpm, "
     "or raise --retries.",
 }
-_CUT = "Check the system's log and repeat 'ragassay ask': it asks what is missing."
+_CUT = "Check the system's log and repeat the same 'ragassay ask'."
 
 _CHARACTERS = 3.0
 """Of a request, to a token: rather too few than too many."""
