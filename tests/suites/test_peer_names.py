@@ -99,8 +99,8 @@ def test_names_with_the_same_definition_are_ours() -> None:
     result = ragassay.evaluate(records, ["id_based_context_recall", "IDBasedContextPrecision"])
     means = {name: one.mean for name, one in result.summary.metrics.items()}
     assert means == {"SetR": 0.5, "SetP": pytest.approx(1 / 3)}
-    theirs = ["ExactMatch", "FactualCorrectness.recall", "RougeScore", "token-f1"]
-    ours = ["exact_match", "factual_correctness.recall", "rouge_score", "token_f1"]
+    theirs = "ExactMatch,FactualCorrectness.recall,RougeScore,token-f1,ragreport.relevance"
+    ours = "exact_match,factual_correctness.recall,rouge_score,token_f1,ragreport_relevance"
     assert suites.metrics_by_name(theirs) == suites.metrics_by_name(ours)
 
 

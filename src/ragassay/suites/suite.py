@@ -56,6 +56,8 @@ def peer_of(name: str, local: Mapping[str, str]) -> PeerMetric | None:
     the name is ours, with ``local`` as published names."""
     if naming.known(name, local):
         return None
+    if naming.known(of_suite := name.replace(".", "_", 1)):  # ``ragreport.faithfulness``
+        return PeerMetric("", (), "", of_suite, same=True)
     alike = sorted(our for our in naming.all_names() if _folded(our) == _folded(name))
     same = [PeerMetric("", (), "", re.sub(r"^[\w-]+", our, name), same=True) for our in alike]
     return next((peer for peer in (*peers_of(name), *same) if peer.ours), None)

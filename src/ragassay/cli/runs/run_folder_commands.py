@@ -189,6 +189,8 @@ def _compare(given: Given, notes: list[str]) -> int:
         check_comparison(given.output)
     names = ("trust_offline", "unpaired", "force", "n_resamples", "seed", "level", "correction")
     options = given.of("metrics", "primary", *names) | {"fail_if_drop": given.fail_if_drop or ()}
+    if every := listed("--metrics", given.metrics) == ["all"]:
+        options.pop("metrics")
     comparisons = [carry_out(*pair, **options) for pair in _pairs(given, notes)]
     steps = [with_change, with_not_worse] if given.fail_if_worse else [with_change]
     # Who names metrics gates these alone.
@@ -201,7 +203,7 @@ def _compare(given: Given, notes: list[str]) -> int:
         notes += (gate.sentence for gate in gates if not gate.passed)
     else:
         for comparison in comparisons:
-            show.report(comparison_report(comparison, full=given.full))
+            show.report(comparison_report(comparison, full=given.full or every))
     written: list[str] = []
     for at, comparison in enumerate(comparisons if given.output else (), start=1):
         number = f"-{at}" * (len(comparisons) > 1)
@@ -278,13 +280,15 @@ def _pairs(given: Given, notes: list[str]) -> list[tuple[Result, Result]]:
 
 def _evaluated(file: Path, given: Given) -> Result:
     """A file or folder of answers, evaluated with the options of the command line."""
+    from ragassay.engine.comparison.gates import arithmetic
     from ragassay.engine.run.prepared_run import prepare
 
+    gated = arithmetic(text.partition(">")[0].strip() for text in given.fail_if_drop or ())
     metrics = listed("--metrics", given.metrics)
     if not metrics and "suite" not in given.run_options:
         metrics = listed("--primary", given.primary)
     options = {**given.run_options, **({"metrics": metrics} if metrics else {})}
     config = configured(file, None, options)
-    job = prepare(config, judge=judges_of(config, given))
+    job = prepare(config, objects=gated, judge=judges_of(config, given))
     with progress_bar(f"scoring {file.name}", job.source.count, job.doing) as progress:
         return job.run(progress)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -125,9 +125,9 @@ def resolve(
     return gates
 
 
-def arithmetic(texts: Sequence[str]) -> list[Metric]:
+def arithmetic(names: Iterable[str]) -> list[Metric]:
     """The metrics in gates that need no judge, model or repeated runs: a run computes them, too."""
-    named = [metric for text in texts for metric in naming.known(parse(text).metric)]
+    named = [metric for name in names for metric in naming.known(name)]
     single = (metric for metric in named if "runs" not in metric.needs)
     return [m for m in single if {part.kind for part in reached([m])} == {"arithmetic"}]
 

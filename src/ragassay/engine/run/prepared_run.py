@@ -118,7 +118,7 @@ def prepare(
     if config.fail_under:
         from ragassay.engine.comparison import gates
 
-        own = [*own, *gates.arithmetic(config.fail_under)]
+        own = [*own, *gates.arithmetic(gates.parse(text).metric for text in config.fail_under)]
     notes: list[Note] = []
 
     def fitted(suite: Suite) -> Suite:
