@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,12 @@ from ragassay.reports.tables.ore_values import judged_rows
 from ragassay.reports.views.comparison_view import comparison_report
 from ragassay.reports.views.diagnosis_view import diagnosis_report, moved_report
 from ragassay.reports.views.plan_view import preview_report
-from ragassay.reports.views.summary_view import result_report, summary_report, written_report
+from ragassay.reports.views.summary_view import (
+    gate_lines,
+    result_report,
+    summary_report,
+    written_report,
+)
 
 WIDTH = 100
 """Columns of printed text at most."""
@@ -127,7 +133,8 @@ def write_comparison(comparison: Comparison, path: Path, title: str | None = Non
         pages.write_comparison(comparison, path, title)
     elif suffix == ".md":
         report = comparison_report(comparison, broken=True).titled(title)
-        files.write_text(path, markdown(report))
+        blocks = (gate_lines(comparison.gates), *report.blocks)
+        files.write_text(path, markdown(replace(report, blocks=blocks)))
     elif suffix == ".json":
         files.write_bytes(path, dumps(comparison.to_json(), indent=True) + b"\n")
     else:

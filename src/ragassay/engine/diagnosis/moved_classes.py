@@ -284,9 +284,9 @@ def with_change(comparison: Comparison, most: int | None = MOST_SAMPLES) -> Comp
         right = replace(change.right, standing="tested", why=why)
         classes = tuple(replace(row, only_hint=False) for row in change.classes)
         change = replace(change, right=right, classes=classes)
-    # The slice whose share of right answers fell against that of all, unless that is worse.
+    # The slice whose share of right answers fell by more than that of all.
     found, fallen = change.right, list[Note]()
-    if found and change.new.measures == "answers" and "worse" not in (found.verdict, found.hint):
+    if found and change.new.measures == "answers":
         rights = change.new.right, change.old.right
         fallen = slice_of_right(MatchedRuns.of(*runs), found.name, rights, change.level)
     brought = [note for note in comparison.brought if not (fallen and note.kind == "slice_fell")]
