@@ -552,7 +552,8 @@ def warnings_of(run: Accumulator, summary: Summary, crowded: Sequence[str]) -> I
         yield Note("without_answer", {"n": n, "total": total, "why": f" ({why})" if why else ""})
     absent = [part for part, n in (("query", run.n_unasked), ("answer", n)) if n == total]
     others = {"query", "answer", "passages", "references"}.difference(absent)
-    near = suggestions(columns := tuple(sorted(run.metadata)), others)
+    columns = tuple(sorted(run.metadata))
+    near = suggestions(columns, others) if absent and columns else {}
     lost = [part for part in absent if part in needed or part in near]
     if lost and columns and not run.failures:
         flags = ",".join(f"{part}={near.get(part, 'COLUMN')}" for part in lost)
