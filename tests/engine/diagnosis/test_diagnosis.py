@@ -85,6 +85,9 @@ def test_a_fault_that_counts_by_itself_costs_nothing_in_a_headline_that_is_good(
     found = diagnose(result)
     assert list(found.classes) == ["invented", None, "ignored"]
     assert {one.fault.name: one.cost for one in found.found}["invented"] == 0.0
+    graded = diagnose(ragassay.evaluate(records[:2], ["token_f1.f", "contradicted"]))
+    assert 0.5 < graded.mean < 1 and [*graded.classes] == ["invented", None]
+    assert graded.found[0].cost == 0.0, "it is not below the threshold"
     alone = diagnose(result, headline_only=True)
     assert list(alone.classes) == [None, None, "ignored"]
     assert ["another fault" in told(diagnosis_report(one)) for one in (found, alone)] == [

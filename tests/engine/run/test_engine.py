@@ -288,6 +288,10 @@ def test_slices_by_turn_are_the_records_own_or_those_that_the_history_tells() ->
     named = [{**record, "id": str(at)} for at, record in enumerate(named)]
     assert turns(told) == turns(told, "turn") == {"first": 2, "later": len(RECORDS) - 2}
     assert turns(told, "topic") == {}
+    # Of six with a turn four differ: too many for slices, however many records have none.
+    few = [{**one, "id": f"{at}", **({"turn": at % 4} if at < 6 else {})}
+           for at, one in enumerate(RECORDS * 3)]  # fmt: skip
+    assert turns(few) == {}
     some = [*told[:1], *named]
     assert turns(some) == turns(some, "turn") == {str(turn): 2 for turn in (1, 2, 3, 4)}
 
