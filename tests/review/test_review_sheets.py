@@ -159,8 +159,10 @@ def test_a_file_that_is_no_sheet_is_said(tmp_path: Path) -> None:
     (tmp_path / "a.xlsx").write_bytes(b"no workbook")
     with pytest.raises(InputError, match="not a readable XLSX file"):
         read_sheet(store, tmp_path / "a.xlsx", "ann")
-    assert call(["golden", "review", str(tmp_path / "g"), "--read", "a.xlsx"]) == 2
-    assert call(["golden", "review", str(tmp_path / "g"), "--xlsx", "a.txt"]) == 2
+    words, before = ["golden", "review", str(tmp_path / "g")], store.settings()
+    for more in ([], ["--reviewer", "a", "--where", "id=1"]):
+        assert call([*words, "--overlap", "0.5", "--read", "a.xlsx", *more]) == 2
+    assert call([*words, "--xlsx", "a.txt"]) == 2 and store.settings() == before
 
 
 def test_a_file_that_is_there_is_not_written_over(tmp_path: Path) -> None:

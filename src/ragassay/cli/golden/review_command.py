@@ -52,6 +52,10 @@ def review(given: Given) -> int:
             )
     elif given.metrics or given.suite:
         raise UsageError("--metrics and --suite need --answers FILE.")
+    if given.read is not None and (given.where or not given.reviewer):
+        raise UsageError(
+            "--read needs --reviewer NAME (who made the decisions), and takes no --where."
+        )
     settings: dict[str, object] = {"overlap": given.overlap, "people": given.people}
     if given.calibration is not None:
         known = GoldenSet.open(given.calibration)
@@ -65,8 +69,6 @@ def review(given: Given) -> int:
         n = write_sheet(store, given.xlsx, overwrite=given.overwrite, where=given.where or ())
         show.lines(f"{given.xlsx}: {plural(n, 'item')} to review")
     if given.read is not None:
-        if not given.reviewer:
-            raise UsageError("--read needs --reviewer NAME: who made the decisions.")
         n, problems = read_sheet(store, given.read, given.reviewer)
         decisions = plural(n, "review")
         show.lines(f"{given.read}: {decisions} taken, {len(problems)} not", *problems)
