@@ -81,13 +81,10 @@ ATTEMPTS: dict[str, tuple[str, str, str, dict[str, Any], set[int]]] = {
     "a reader deletes a project": ("read", "DELETE", PROJECT, {}, {403}),
     "a reader deletes a report": ("read", "DELETE", "{api}/reports/{report_a}", {}, {403}),
     "a reader deletes by a page": ("read", "POST", "/reports/{report_a}/delete", {}, {403}),
-    "a reader deletes a project by a page":
-        ("read", "POST", "/projects/{project_a}/delete", {}, {403}),
-    "a reader deletes a record by a page":
-        ("read", "POST", "/tasks/{task_a}/delete-record/r1", {}, {403}),
+    "a page deletes a project": ("read", "POST", "/projects/{project_a}/delete", {}, {403}),
+    "a page deletes a record": ("read", "POST", "/tasks/{task_a}/delete-record/r1", {}, {403}),
     "a reader is asked whether to delete": ("read", "GET", "/tasks/{task_a}/delete", {}, {403}),
-    "a page of another site deletes":
-        ("write", "POST", "/tasks/{task_a}/delete", {"headers": EVIL}, {403}),
+    "another site deletes": ("write", "POST", "/tasks/{task_a}/delete", {"headers": EVIL}, {403}),
     "a reader starts a report": ("read", "POST", A + "/reports", {"json": REPORT}, {403}),
     "a reader cancels": ("read", "POST", "{api}/jobs/{job_a}/cancel", {}, {403}),
     "a reader uploads": ("read", "POST", A + "/runs?name=x", {"content": b"PK"}, {403}),
@@ -105,8 +102,7 @@ ATTEMPTS: dict[str, tuple[str, str, str, dict[str, Any], set[int]]] = {
     "A logs into B":
         ("write a", "POST", B + "/records", {"json": {"records": [{"id": "r2"}]}}, {403}),
     "A reads the numbers of all": ("read a", "GET", "/metrics", {}, {403}),
-    "the published client's way to B":
-        ("write a", "GET", "/sdk/v1/task/{task_b}", {}, {401, 403, 404}),
+    "the SDK's way to B": ("write a", "GET", "/sdk/v1/task/{task_b}", {}, {401, 403, 404}),
     "its way to B's model": ("write a", "GET", "/sdk/v1/model/{model_b}", {}, {401, 403, 404}),
     "a file of the server's as data": ("write", "POST", A + "/reports",
         {"json": {**REPORT, "options": {"nuggets": "/etc/passwd"}}}, {422}),
@@ -114,7 +110,7 @@ ATTEMPTS: dict[str, tuple[str, str, str, dict[str, Any], set[int]]] = {
         {"json": {**REPORT, "options": {"output": "/tmp/x"}}}, {422}),
     "a function as metric": ("write", "POST", A + "/reports",
         {"json": {**REPORT, "options": {"metrics": ["os:system"]}}}, {422}),
-    "a path out of the assets":
+    "out of the assets":
         ("write", "GET", "/assets/service/..%2f..%2f..%2fpage_routes.py", {}, {404}),
     "a forged cursor": ("write", "GET", A + "/records?cursor=AAAA", {}, {422}),
     "SQL in an order": ("write", "GET", "/reports/{report_a}/samples?sort=x;drop", {}, {409, 422}),
