@@ -92,10 +92,8 @@ RECORD = {
     "contexts": [{"document_id": "d", "text": "the cat sat"}],
     "targets": [{"text": "the cat sat down"}], "predictions": [{"text": "the cat sat"}],
     "Answerability": ["ANSWERABLE"],
-    "metrics": {
-        "BertscoreP": [0.5], "BertscoreR": [0.5], "BertKPrec": [0.5], "idk_eval": [0.0],
-        "RL_F": [0.5], "RB_llm": [0.5],
-    },
+    "metrics": {"BertscoreP": [0.5], "BertscoreR": [0.5], "BertKPrec": [0.5], "idk_eval": [0.0],
+                "RL_F": [0.5], "RB_llm": [0.5]},
 }  # fmt: skip
 
 

@@ -354,14 +354,20 @@ def test_columns_rename_fields_and_key_map_names_mean_the_same() -> None:
     sample = one(record, columns=named)
     assert (sample.id, sample.query, sample.references) == ("1", "q", ("r",))
     assert sample == one(record, columns=key_map)
+    assert one({"id": 1, "answer": "a"}, columns={"query": "frage|inputs.text?"}).query is None
 
 
-def test_a_column_that_later_records_lack_loses_no_record() -> None:
+def test_a_column_that_later_records_lack_loses_no_record(tmp_path: Path) -> None:
     notes = Notes()
     rows = [{"id": 1, "q": "a"}, {"id": 2, "answer": "x"}]
     found = list(from_records(rows, columns={"query": "q"}, notes=notes))
     assert [s.query for s in found] == ["a", None]
     assert "records without the column 'q': 1" in next(iter(notes))
+    files = [tmp_path / f"{row['id']}.jsonl" for row in rows]
+    for file, row in zip(files, rows, strict=True):  # the first of each file must have it
+        file.write_text(json.dumps(row))
+    with pytest.raises(InputError, match=r"2\.jsonl.*'q'"):
+        load(files, columns={"query": "q"})
 
 
 def test_a_field_that_does_not_exist_is_a_usage_error_with_the_nearest() -> None:

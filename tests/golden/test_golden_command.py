@@ -292,7 +292,7 @@ WRITES_OVER = (
     ("run done/samples.jsonl -m answer_words -o done", "is the input"),
     ("golden export golden -o golden/queries.jsonl", "lies in golden, which is read"),
     ("golden import q.jsonl --documents docs -o docs", "is the input"),
-    ("golden import q.jsonl --documents docs -o golden/part", "lies in the golden set golden"),
+    ("golden import q.jsonl --documents docs -o golden/a/part", "lies in the golden set golden"),
     ("golden sample golden 3 -o docs", "is the input"),
     ("golden synthesize docs -o docs/set --n 2", "lies in docs, which is read"),
 )

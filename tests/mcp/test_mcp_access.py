@@ -21,10 +21,8 @@ from ragassay.service.store.tokens import create_token
 
 INITIALIZE = {
     "jsonrpc": "2.0", "id": 1, "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-06-18", "capabilities": {},
-        "clientInfo": {"name": "test", "version": "1"},
-    },
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {},
+               "clientInfo": {"name": "test", "version": "1"}},
 }  # fmt: skip
 ACCEPT = {"Accept": "application/json, text/event-stream"}
 

@@ -186,9 +186,8 @@ CITED_AS = {
         *("[Leitfaden Lager, S. 3]", "(vgl. Quelle 1)", "[siehe Dok. 1]", "[Abschnitt 1]"),
     ],
     ("指南.pdf", "仓库指南"): [
-        *("（来源：指南.pdf）", "[指南.pdf，第3页]", "（见文档1）", "【参考资料1】", "[检索结果1]"),
-        "[仓库指南 第3页]",
-    ],
+        "（来源：指南.pdf）", "[指南.pdf，第3页]", "（见文档1）", "【参考资料1】", "[检索结果1]",
+        "[仓库指南 第3页]"],
     ("دليل.pdf", ""): ["[دليل.pdf، ص 3]"], ("गाइड.pdf", ""): ["[गाइड.pdf, पृष्ठ 3]"],
 }  # fmt: skip
 """Names of a document and its title, and marks that cite it as people write them."""

@@ -212,6 +212,8 @@ def test_a_disagreement_is_listed_and_what_settles_it_is_what_a_run_takes(tmp_pa
     assert call(["golden", "agreement", folder]) == 0
     assert "1 disagreement (1 of labels), 1 to settle" in capsys.readouterr().out
     before = label_agreement(labels).measures
+    assert call(["golden", "agreement", folder, "--json"]) == 0
+    capsys.readouterr()
 
     labels.label(key, "eve", 0, final=True)
     assert states(labels, "eve")[key] == "done" and labels.own_label(key, "eve") == 0

@@ -14,8 +14,7 @@ from ragassay import Reason
 QUERY = "What is in the cellar?"
 DATA: dict[str, dict[str, Any]] = {
     "several": {
-        "query": QUERY,
-        "answer": "Wine. Coal. Ice.",
+        "query": QUERY, "answer": "Wine. Coal. Ice.",
         "references": ["Coal.", "Wine. Coal. Potatoes. Jam."],
         "history": [{"role": "user", "text": "I bought the old house."}],
     },
@@ -23,7 +22,7 @@ DATA: dict[str, dict[str, Any]] = {
     "nothing to say": {"query": QUERY, "answer": "Wine.", "references": ["Hm"]},
     "blank reference": {"query": QUERY, "answer": "Wine.", "references": [" "]},
     "no query": {"answer": "Wine.", "references": ["Wine."]},
-}
+}  # fmt: skip
 
 
 def rule(request: Request) -> Any:

@@ -16,12 +16,10 @@ FILES = {
     "desk_app/answers.py": "import json\nfrom .store import words\nfrom . import tone\n"
     "def answer(query):\n    from desk_lazy import late\n    return words() + late.LATE\n",
     "desk_app/store.py": "import desk_shared.texts as t\ndef words():\n    return t.WORDS\n",
-    "desk_app/tone.py": "MILD = True\n",
-    "desk_app/unused.py": "WORDS = 'unused'\n",
+    "desk_app/tone.py": "MILD = True\n", "desk_app/unused.py": "WORDS = 'unused'\n",
     "desk_shared/texts.py": "WORDS = 'words'\n",
-    "desk_lazy/__init__.py": "",
-    "desk_lazy/late.py": "LATE = ''\n",
-}
+    "desk_lazy/__init__.py": "", "desk_lazy/late.py": "LATE = ''\n",
+}  # fmt: skip
 
 
 @pytest.fixture

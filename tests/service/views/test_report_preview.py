@@ -59,6 +59,8 @@ def test_of_many_records_the_first_are_looked_at(store: Store, monkeypatch) -> N
     found = preview_report(store, task.id, 0.0, 1e9, options)
     assert (found.n_records, found.n_looked_at, found.metrics) == (12, 4, {"umbrela": 4})
     assert found.calls is not None and found.calls.low == 24 and found.held is not None
+    some = preview_report(store, task.id, 0.0, 1e9, {**options, "where": ["id!=none"]})
+    assert (some.n_records, some.n_looked_at) == (12, 4)
 
 
 def test_a_task_says_judge_and_budget_of_its_reports_unless_they_do(store: Store) -> None:
