@@ -179,7 +179,7 @@ def asked(rule: Any, more: str, n: int = 1, **options: Any) -> list[Any]:
 def test_a_connection_that_ends_before_the_body_is_a_failure(framing, body, more: str) -> None:
     (failure,) = asked(Reply(body, framing=framing, cut=True), more)
     assert failure.startswith("connection: ") and SHUT in failure and "too early" in failure
-    assert "Start the system" not in failure and "repeat 'ragassay ask'" in failure
+    assert "Start the system" not in failure and "repeat the same 'ragassay ask'" in failure
 
 
 @pytest.mark.parametrize("framing", ["chunked", "close"])
