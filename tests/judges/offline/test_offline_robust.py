@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from ragassay.judges import questions as asked
 from ragassay.judges.offline.questions import answer_to
@@ -34,6 +34,7 @@ def questions(one: str, other: str, some: tuple[str, ...]) -> list[Question[Any]
 
 
 @given(anything, anything, several)
+@example("Who?", "Ann.", ("[1]",))  # a reference that is nothing but a citation
 @settings(max_examples=60)
 def test_any_text_gives_a_valid_answer(one: str, other: str, some: tuple[str, ...]) -> None:
     for question in questions(one, other, some):

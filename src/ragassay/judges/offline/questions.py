@@ -283,7 +283,7 @@ def _matched(query: str, answer: str, reference: str) -> float:
     """How well the answer matches the reference, 0 (not at all) to 1."""
     own, wanted = tokens(answer), tokens(plain(reference))
     none = declines(answer), declines(reference)
-    if own == wanted or not own or any(none):
+    if own == wanted or not own or not wanted or any(none):
         return float(bool(own) and (own == wanted or all(none)))
     says = [_YES_NO.get(each[0]) for each in (own, wanted)]
     query, answer, reference = map(unfolded, (query, answer, reference))
