@@ -174,7 +174,7 @@ def split(given: Given) -> None:
             raise ValueError
     except ValueError:
         raise UsageError(
-            f"--into {given.into!r}: write NAME=SHARE, as in dev=0.3,test=0.7."
+            f"--into {given.into!r}: write NAME=SHARE, as in dev=0.3,test=0.7; each name once."
         ) from None
     items = golden.with_status("accepted", "draft", where=given.where or ())
     fields = given.by.split(",")

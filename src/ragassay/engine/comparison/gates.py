@@ -416,7 +416,7 @@ def with_not_worse(comparison: Comparison) -> Comparison:
     elif tested := [d for d in differences if d.p_adjusted is not None and not d.doubtful]:
         passed, why = True, _said("not_worse", metrics=_names(tested))
         fallen = (note for note in comparison.brought if note.kind == "slice_fell")
-        why += "".join(_said("but_fell", **note.counts) for note in fallen)
+        why += "".join(str(replace(note, kind="gate_but_fell")) for note in fallen)
     names = tuple(d.name for d in metrics)
     gate = GateResult(NOT_WORSE, None, passed, unscored, why, metrics=names)
     return replace(comparison, gates=(*comparison.gates, gate))

@@ -89,7 +89,7 @@ class Citable:
       address, or the file name that its text begins with, refers to all passages that have it;
       with a page, not to those of other pages.
     - Where ids are numbers of up to three digits (``[2]``, ``7``), a number is an id and no rank;
-      one that is no id, also with a word, refers to nothing that was retrieved.
+      one that is in no id, alone or with a word, refers to nothing that was retrieved.
     - A number with a word (``[doc 2]``) is that of an id with a word and a number (``doc-2``).
     - A number is the rank, from 1: prompts count passages, whatever these are called (``p0``).
     - A number that is no rank is that of an id with a word and a number: ``[12]`` means ``doc-12``.
