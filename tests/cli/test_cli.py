@@ -118,10 +118,10 @@ def test_files_of_answers_are_compared_like_their_runs(tmp_path: Path, monkeypat
     assert found[2]["em"] == "better" and len(found[2]) == 17 and [*found[3]] == ["em", "f1"]
     assert run(*files, "--suite", "qa", "-m", "all") == 0
     assert "coverem" in capsys.readouterr().out
+    assert [run(*files, "--fail-if-worse", *more) for more in ([], ["-m", "all"])] == [0, 0]
     # A gate's metric is computed, too, and the gate is in the file.
-    assert run(*files, "--fail-if-drop", "em>0.2", "-o", "pr.md") == 0
-    assert ": passed, " in Path("pr.md").read_text("utf-8")
-    Path("pr.md").unlink()
+    assert run(*files, "--fail-if-drop", "em>0.2", "-o", "new/pr.md") == 0
+    assert ": passed, " in Path("new/pr.md").read_text("utf-8")
     assert {*Path().iterdir()} == {*map(Path, ("new", "old", "new.jsonl", "old.jsonl"))}
     assert "for files of answers" in complaint(capsys, "compare", "new", "old", "--suite", "qa")
     assert "Did you mean 'old.jsonl'" in complaint(capsys, "compare", "new.jsonl", "od.jsonl")

@@ -168,7 +168,7 @@ def split(given: Given) -> None:
 
     golden = GoldenSet.open(given.folder)
     try:
-        pairs = [part.split("=") for part in given.into.split(",")]
+        pairs = [part.strip().split("=") for part in given.into.split(",")]
         shares = {name: float(share) for name, share in pairs}
         if len(shares) < len(pairs) or not all(re.fullmatch(r"\w[\w.-]*", name) for name in shares):
             raise ValueError

@@ -194,7 +194,8 @@ def _compare(given: Given, notes: list[str]) -> int:
     comparisons = [carry_out(*pair, **options) for pair in _pairs(given, notes)]
     steps = [with_change, with_not_worse] if given.fail_if_worse else [with_change]
     # Who names metrics gates these alone.
-    for step in reversed(steps) if given.metrics or given.primary else steps:
+    named = given.primary or (given.metrics and not every)
+    for step in reversed(steps) if named else steps:
         comparisons = [*map(step, comparisons)]
     gates = [gate for comparison in comparisons for gate in comparison.gates]
     if given.json:
