@@ -182,7 +182,8 @@ def _likeness(column: str, field: str) -> float:
     own = folded(last)
     words = set(re.findall(r"[^\W\d_]+", own))
     is_setting = own.startswith("__")  # of a tool, such as promptfoo's __expected
-    is_expected = bool(words & _EXPECTED) and field in ("query", "answer", "passages")
+    path = set(re.findall(r"[^\W\d_]+", folded(column)))
+    is_expected = bool(path & _EXPECTED) and field in ("query", "answer", "passages")
     if words & _WRONG or is_setting or is_expected:
         return 0.0
     if words.intersection(NAMES.get(f"of_{field}", ())):
