@@ -61,7 +61,7 @@ def test_the_whole_life_from_a_project_to_the_run_folder_of_a_report(
     assert sent.json() == {"new": 2, "changed": 0, "unchanged": 0, "empty_chunks": 0, "notes": []}
     body = {
         "name": "früh/1", "from_timestamp": 1000, "to_timestamp": "1970-01-01T01:16:42+01:00",
-        "options": {"metrics": ["ragreport_relevance"]},
+        "options": {"suite": ["ragreport"], "metrics": ["relevance"]},
     }  # fmt: skip
     started = client.post(f"{API}/tasks/{task}/reports", json=body)
     assert started.status_code == 202, started.text
@@ -74,7 +74,7 @@ def test_the_whole_life_from_a_project_to_the_run_folder_of_a_report(
     assert found_job["status"] == "completed"
     found = client.get(f"{API}/reports/{report}").json()
     assert found["status"] == "completed"
-    assert found["headline"]["ragreport_relevance"]["n_scored"] == 2
+    assert found["headline"]["relevance"]["n_scored"] == 2
     wrong = client.get(f"{API}/reports/{report}/files/pdf").json()
     assert (wrong["status"], wrong["field"]) == (422, "form")
     archive = client.get(f"{API}/reports/{report}/run")

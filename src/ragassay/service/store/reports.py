@@ -132,9 +132,9 @@ def _asked(
     for name in sorted(options.keys() - (known := report_options())):
         raise UsageError(f"A report has no option {name!r}. {meant_or_all(name, known)}")
     made = make_config(**options)
-    chosen = {"suite": [DEFAULT_SUITE], **{name: getattr(made, name) for name in options}}
-    if chosen["suite"] == [DEFAULT_SUITE] and chosen.get("metrics"):
-        del chosen["suite"]
+    chosen = {name: getattr(made, name) for name in options}
+    if not (chosen.get("suite") or chosen.get("metrics")):
+        chosen["suite"] = [DEFAULT_SUITE]
     return task, chosen, run_options(store, task, chosen)
 
 
