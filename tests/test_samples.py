@@ -24,8 +24,8 @@ from ragassay.base.sample import (
     (lambda: Passage(start=-1, end=3), r"passages\.start"),
     (lambda: GoldPassage(grade=2), "neither an id, a text nor a document"),
     (lambda: Sample(id=""), "no id"), (lambda: Sample(id="q", repeat=-1), "repeat is -1"),
-    (lambda: Sample(id="q", timestamp=math.nan), "timestamp"),
-    (lambda: Sample(id="q", timestamp=-math.inf), "timestamp"),
+    (lambda: Sample(id="q", timestamp=math.nan), "timestamp"), (lambda: Passage(end=-3), r"\.end"),
+    (lambda: Sample(id="q", query=5), "query"),  # type: ignore[arg-type]
     (lambda: Statement("x", (1,)), "citations"),  # type: ignore[arg-type]
     (lambda: Answer("x", ("y",)), "statements"),  # type: ignore[arg-type]
 ])  # fmt: skip

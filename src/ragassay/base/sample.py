@@ -65,8 +65,7 @@ class Passage:
             hint = "Scores must be finite numbers; leave the score out if there is none."
             problem = f"a passage has the score {self.score}"
             raise InputError(problem, field="passages.score", hint=hint)
-        if self.start is not None:
-            _check_span(self.start, self.end, "passages")
+        _check_span(self.start, self.end, "passages")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +90,7 @@ class GoldPassage:
             hint = "Give 'id', 'text', or 'document' with 'start' and 'end'."
             problem = "a gold passage has neither an id, a text nor a document"
             raise InputError(problem, field="gold", hint=hint)
-        if self.start is not None:
-            _check_span(self.start, self.end, "gold")
+        _check_span(self.start, self.end, "gold")
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,8 +205,9 @@ class Sample:
             raise InputError(f"repeat is {self.repeat}", field="repeat", hint=hint)
         if self.timestamp is not None and not math.isfinite(self.timestamp):
             raise InputError(f"the timestamp is {self.timestamp}", field="timestamp")
-        if not isinstance(self.language, str | None):
-            raise _wrong_type("the language", self.language, str, "language")
+        for name in ("query", "language", "failure"):
+            if not isinstance(text := getattr(self, name), str | None):
+                raise _wrong_type(f"the {name}", text, str, name)
         for name, kind in _LISTS:
             value = getattr(self, name)
             if value is None:
@@ -289,10 +288,10 @@ def _label(value: object) -> Answerability:
         raise InputError(f"{value!r} is not a label", field="answerability", hint=hint) from None
 
 
-def _check_span(start: int, end: int | None, field_name: str) -> None:
-    if start < 0:
+def _check_span(start: int | None, end: int | None, field_name: str) -> None:
+    if start is not None and start < 0:
         raise InputError(f"a span starts at {start}", field=f"{field_name}.start")
-    if end is not None and end < start:
-        problem = f"a span ends at {end}, before its start {start}"
+    if end is not None and end < (start or 0):
+        problem = f"a span ends at {end}, before its start {start or 0}"
         hint = "Spans are [start, end) in characters."
         raise InputError(problem, field=f"{field_name}.end", hint=hint)
