@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Mapping
 from contextlib import suppress
+from itertools import chain
 from typing import Any
 
 import orjson
@@ -17,15 +18,21 @@ from ragassay.formats.records import answers_and_turns, field_values
 from ragassay.formats.records.field_names import NAMES
 from ragassay.formats.records.field_values import EXACT, LAST_TIME, timestamp, unpacked
 
-_LISTS = NAMES["documents"]
-"""Under which names an output holds its documents."""
+_LISTS, _TEXTS = NAMES["documents"], (*NAMES["passage.text"], "pageContent", "snippet")
+"""Under which names an output holds its documents, and a document its text."""
 
 
 def unwrapped(value: Any) -> Any:
-    """The output of a step, without the ``{"output": ...}`` that LangSmith puts around one."""
+    """The output of a step, without the ``{"output": ...}`` that LangSmith puts around one, and of
+    Elasticsearch's ``{"hits": {"hits": [...]}}`` the object with the list."""
     value = unpacked(value)
-    while isinstance(value, Mapping) and [*value] == ["output"]:
-        value = unpacked(value["output"])
+    while isinstance(value, Mapping) and name_of_list(value) is None:
+        inner = [unpacked(value.get(name)) for name in ("output", *_LISTS)]
+        if [*value] != ["output"]:
+            inner = [each for each in inner if name_of_list(each) is not None]
+        if not inner:
+            break
+        value = inner[0]
     return value
 
 
@@ -50,7 +57,7 @@ def are_documents(value: Any) -> bool:
     if isinstance(value, Mapping):
         listed = [unpacked(value.get(name)) for name in _LISTS]
         return any(isinstance(item, list) and are_documents(item) for item in listed)
-    return isinstance(value, list) and bool(value) and all(map(_is_document, value))
+    return isinstance(value, list) and bool(value) and all(map(_is_document, _flat(value)))
 
 
 _SPEAKERS = ("human", "ai", "system", "tool")
@@ -97,7 +104,16 @@ def are_names(items: list[Any], under: str = "") -> bool:
     return bool(texts) and len(texts) == len(items) and not others
 
 
+def _flat(items: list[Any]) -> list[Any]:
+    """The documents in a list that may hold a list for each query (Chroma), not pairs of a document
+    and its score."""
+    lists = [item for item in items if isinstance(item, list)]
+    nested = len(lists) == len(items) and not any(map(field_values.is_number, chain(*lists)))
+    return [*chain(*lists)] if nested else items
+
+
 def _listed(items: list[Any], under: str = "") -> list[Any]:
+    items = _flat(items)
     if are_names(items, under):
         return [{"id": item} for item in items]
     return [_document(item) for item in items]
@@ -113,10 +129,13 @@ def _document(item: Any) -> Any:
         return item if item is None else str(item)
     if "lc" in item and isinstance(item.get("kwargs"), dict):  # LangChain's own JSON
         return _document(item["kwargs"])
-    for name in ("document", "node"):
-        if isinstance(item.get(name), dict):
-            others = {key: item[key] for key in ("score", "id") if item.get(key) is not None}
-            return {**_document(item[name]), **others}
+    for name in ("document", "node", *(() if _has_text(item) else _AROUND)):
+        inner = unpacked(item.get(name))
+        if isinstance(inner, dict) and (name not in _AROUND or _has_text(inner)):
+            names = (*NAMES["passage.score"], *NAMES["passage.id"])
+            others = {key: item[key] for key in names if item.get(key) is not None}
+            made = _document(inner)
+            return {**made, **others} if isinstance(made, dict) else made
     made = {key: value for key, value in item.items() if key not in ("type", "embedding")}
     made["metadata"] = unpacked(item.get("metadata"))
     for name in ("pageContent", "snippet"):
@@ -124,12 +143,18 @@ def _document(item: Any) -> Any:
             made.setdefault("text", made.pop(name))
     if "id_" in made:
         made.setdefault("id", made.pop("id_"))
-    if not any(
-        isinstance(item.get(name), str) for name in NAMES["document_texts"]
-    ) and not made.get("id"):
+    if not _has_text(item) and not made.get("id"):
         # Nothing in it is known as its text: all of it is.
         return orjson.dumps(item, default=str).decode()
     return {key: value for key, value in made.items() if value is not None}
+
+
+_AROUND = ("payload", "metadata", "_source", "entity", "fields", "properties")
+"""Where vector databases keep the text of a document: Qdrant, Pinecone, Elasticsearch, Milvus."""
+
+
+def _has_text(item: Mapping[str, Any]) -> bool:
+    return any(isinstance(item.get(name), str) for name in _TEXTS)
 
 
 def asked(value: Any) -> dict[str, Any]:
