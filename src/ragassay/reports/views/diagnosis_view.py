@@ -57,7 +57,8 @@ def verdict_of(diagnosis: Diagnosis) -> str:
     for most in diagnosis.found[:1]:
         title = f"{most.fault.title[0].lower()}{most.fault.title[1:]}"
         hint = f", {wording.HINT}" * most.only_hint
-        said.append(sentence("most_failures", fault=title, n=most.n, of=diagnosis.n, hint=hint))
+        counts = {"n": most.n, "failing": diagnosis.n_failing, "of": diagnosis.n}
+        said.append(sentence("most_failures", fault=title, hint=hint, **counts))
     n = diagnosis.n_refusals_unknown
     return " ".join([*said, *[sentence("refusals_unknown", n=n)] * bool(n)])
 
