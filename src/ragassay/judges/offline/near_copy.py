@@ -20,6 +20,7 @@ from ragassay.judges.offline.words import (
     content,
     is_number,
     names,
+    pattern,
     spaced,
     stem,
     tokens,
@@ -49,6 +50,13 @@ _DENIED = re.compile(
     re.IGNORECASE,
 )
 _PARTICLE = re.compile(r"^\W*(?:yes|no|ja|nein|oui|non|s[íì]|是的?|不)[,，]", re.IGNORECASE)
+_BOUNDS = {
+    "≤": pattern("at most"),
+    "≥": pattern("at least"),
+    ">": pattern("above"),
+    "<": pattern("below"),
+}
+"""What is written as a sign: "no more than 5" denies nothing that "at most 5" says."""
 _ALSO = {"but", "also"}  # what follows "not only"
 _REACH = 6  # words after a verb that are searched for a "by"
 _BE = {"is", "are", "was", "were", "be", "been", "being"}
@@ -94,7 +102,10 @@ class Word:
 @lru_cache(maxsize=8192)
 def read(sentence: str) -> tuple[Word, ...]:
     """The words of a sentence that are compared: all but small ones without an opposite."""
-    text = unfolded(spaced(_NEGATED_VERB.sub(r"\1", _PARTICLE.sub("", sentence))))
+    text = _NEGATED_VERB.sub(r"\1", _PARTICLE.sub("", sentence))
+    for sign, phrase in _BOUNDS.items():
+        text = phrase.sub(f" {sign} ", text)
+    text = unfolded(spaced(text))
     framed = _DENIED.match(text)
     each = tokens(text[framed.end() :] if framed else text)[: 2 * _LONGEST]
     named = names(text)
