@@ -89,7 +89,7 @@ def answers(right: str) -> list[dict[str, Any]]:
     return [
         {
             "id": f"q{n}", "query": f"Question {n}?", "references": ["yes"],
-            "answer": "yes" if str(n) in right else "no",
+            "answer": "yes" if str(n) in right else "no", "system": "s",
             "metadata": {"source": "user log" if n < 4 else "expert", "n": n},
         }
         for n in range(8)

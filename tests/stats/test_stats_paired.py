@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 from scipy import stats
 
 from ragassay.stats.paired import compare_pairs
@@ -45,6 +45,7 @@ def test_a_metric_with_missing_pairs_is_compared_on_the_others(scores) -> None:
 
 @settings(deadline=None, max_examples=40)
 @given(pairs=st.lists(st.tuples(SCORE, SCORE), min_size=2, max_size=30))
+@example([(1.0, 0.0)] * 5 + [(0.0, 0.5)] * 10)  # their mean is 0
 def test_swapping_the_systems_mirrors_everything(pairs) -> None:
     a, b = np.array(pairs).T
     [there] = compare_pairs(a, b, n_resamples=100)
@@ -65,9 +66,9 @@ def test_twins_have_one_interval_whatever_their_order() -> None:
     assert (found[0].low, found[0].p_adjusted) == (alone.low, alone.p_adjusted)
 
 
-@pytest.mark.parametrize(("n", "too_few"), [(5, True), (6, False)])
-def test_five_queries_can_show_nothing_and_six_can(n: int, too_few: bool) -> None:
+@pytest.mark.parametrize(("n", "level"), [(5, 0.95), (6, 0.95), (3, 0.875), (4, 0.875)])
+def test_five_queries_can_show_nothing_and_six_can(n: int, level: float) -> None:
     (safe,) = compare_pairs([1] * 10 + [0] * 30, [0] * 40, spans=[(0, 1)])  # ten are not few
     assert (safe.safe_least, safe.safe_most) == (safe.least, safe.most)
-    (found,) = compare_pairs([0.2 + 0.1 * at for at in range(n)], [0.1 * at for at in range(n)])
-    assert found.too_few is too_few
+    (found,) = compare_pairs(np.arange(n) / 10 + 0.2, np.arange(n) / 10, level=level)
+    assert found.too_few is (found.p_adjusted > 1 - level) is (n in (3, 5))

@@ -105,10 +105,11 @@ def test_what_the_offline_judge_is_not_known_to_answer_well_is_left_to_an_llm(mo
     monkeypatch.setattr("ragassay.transport.endpoints.http_chats.find_spec", lambda name: None)
     record = {key: GOLD[key] for key in ("id", "query", "answer", "references", "passages")}
     data = [{**record, "id": f"{at}", "query": f"Who wrote {at}?"} for at in range(10)]
-    data += [{"id": f"u{at}", "query": f"Who is {at}?"} for at in range(10)]  # ask nothing
-    runs = [ragassay.evaluate(data[:n]).summary for n in (1, 5, 10, 20)]
+    data += [{"id": f"u{at}", "query": f"Who is {at}?"} for at in range(21)]  # ask nothing
+    runs = [ragassay.evaluate(data[:n]).summary for n in (1, 5, 10, 30, 31)]
     notes = [n for run in runs for n in run.notes if n.kind == "metrics_need_llm"]
     note, calls = notes[0], [one.counts["calls"] for one in notes]
+    assert [n.counts["bound"] for n in notes] == [*["at most"] * 4, "up to about"]
     names = "context_precision context_recall answer_relevance answer_correctness"
     assert " ".join(note.names) == names and 0 < note.counts["cost"] < 0.01
     assert 4 <= calls[0] < calls[1] < calls[2] == calls[3] and "judge='openai" in str(note)

@@ -77,6 +77,7 @@ def test_a_hint_has_a_direction_where_the_interval_excludes_zero() -> None:
     hint = replace(found, standing="indicative", low=0.02, high=0.26, diff=0.14, p_value=0.0546)
     assert hint.hint == "better" and wording.verdict(hint) == "only a hint: better"
     unsure = replace(hint, low=0.0, p_value=0.049)
+    assert not replace(hint, p_value=0.05).significant  # UltraRAG's is below 0.05
     assert unsure.hint is None and wording.verdict(unsure) == "no difference shown"
     equal = replace(hint, low=None, high=None, p_value=0.001)  # all differences are equal
     assert equal.hint == "better"

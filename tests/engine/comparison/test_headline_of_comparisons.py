@@ -24,7 +24,7 @@ def run(right: str, name: str, metrics: Any = ("em",), **of_sample: Any) -> raga
         {
             "id": f"{part}{at}", "system": name, "query": f"question {at}",
             "answer": "yes" if letter == "1" else "no", "references": ["yes"], "kind": part,
-            **of_sample,
+            "half": f"{part}{at // 2 % 2}", **of_sample,
         }
         for part, letters in zip("ab", right.split(), strict=True)
         for at, letter in enumerate(letters)

@@ -43,7 +43,8 @@ def test_from_one_fault_to_another_nothing_became_wrong() -> None:
     assert change.broken == () and ("refused_answerable" in {was for was, _ in change.transitions})
     asked = {"query": "When?", "gold": [{"id": "a"}]}
     data = ([{"id": f"{n}", **asked, "passages": [{"id": one}]} for n in range(9)] for one in "ba")
-    found = ragassay.compare(*(ragassay.evaluate(side, "RR") for side in data))
+    found = ragassay.compare(*(ragassay.evaluate(side, "RR,GMAP") for side in data))
+    assert [one.name for one in found.differences] == ["RR"]  # a geometric mean is not compared
     gated = with_not_worse(with_change(found))
     assert gated.change is not None and gated.change.right is None  # which is said of answers only
     assert worst_queries(gated, gated.gates[0], 1) == ["0: RR 0.0000, before 1.0000"]

@@ -94,8 +94,9 @@ CASES: list[tuple[list[dict[str, Any]], list[Any], dict[str, dict[str, Any]], in
     ([{"passages": ["a"], "gold": ["a"], "x": "a"}], ["ChunkP@1"], {}, 0),  # it needs no answer
     (2 * [{"passages": ["a"], "gold": ["b"]}], ["ChunkP@1"], {"no_gold_found": {}}, 0),
     ([{"passages": ["a"], "gold": [text]} for text in "ab"], ["ChunkP@1"], {}, 0),
-    ([ANSWER, *({**one, "answerable": True} for one in (ANSWER, {"answer": "a"}))],
-     ["answerability_accuracy", "rb_llm_idk"], {}, 1),  # one label lacks
+    ([ANSWER, *({**one, "answerable": True} for one in (ANSWER, {"answer": "a"})), {"failure": "x"}],
+     ["answerability_accuracy", "rb_llm_idk"],
+     {"without_answer": {"n": 1, "total": 4, "why": " (1 x)"}}, 1),  # one answer lacks its label
     ([ANSWER, ANSWER | {"id": "b2"}, ANSWER | {"id": "b"}], [Brittle(), "em"],
      {"metric_failed": {"sample": "'b2'", "why": "brittle broke down: ZeroDivisionError: oops"}},
      2),  # the first is named
@@ -405,7 +406,8 @@ KEYS = [
 
 def test_flags_win_over_a_file_and_keys_are_named_there_only(tmp_path, capsys) -> None:
     config = tmp_path / "c.yaml"
-    config.write_text("metrics: [em]\nseed: ${UNSET_SEED}\nmodel_kwargs: {top_p: 0.5, seed: 1}\n")
+    config.write_text("metrics: [em]\nseed: ${UNSET_SEED}\nmodel_kwargs: {top_p: 0.5, seed: 1}\n"
+                      "models:\ncolumns:\noptions:\nprompts:\n")
     (tmp_path / "data.jsonl").write_bytes(b"".join(orjson.dumps(r) + b"\n" for r in RECORDS))
     words = ["run", str(tmp_path / "data.jsonl"), "--config", str(config)]
     assert call(words) == 2 and "UNSET_SEED, which is not set" in capsys.readouterr().err
@@ -414,9 +416,10 @@ def test_flags_win_over_a_file_and_keys_are_named_there_only(tmp_path, capsys) -
     stored = ragassay.open_run(tmp_path / "run").config
     assert (stored["seed"], stored["judge_seed"], stored["top_p"]) == (3, 9, 0.5)
     for text, allowed in KEYS:
-        content = read_filled(f"judge: {{api_key: '{text}'}}", "c.yaml", leave=is_for_a_key)
-        with nullcontext() if allowed else pytest.raises(InputError, match="must not be in"):
-            refuse_keys(content)
+        for key in ("api_key", "Api-Key"):
+            content = read_filled(f"judge: {{{key}: '{text}'}}", "c.yaml", leave=is_for_a_key)
+            with nullcontext() if allowed else pytest.raises(InputError, match="must not be in"):
+                refuse_keys(content)
 
 
 def test_reports_of_an_older_run_do_not_stay_beside_a_newer_one(tmp_path: Path) -> None:
@@ -461,7 +464,7 @@ def test_a_result_can_be_pickled(suite: list[str], saved: bool, tmp_path: Path) 
         assert str(again) == str(one) and again.name == one.name
         assert list(again.scores) == list(one.scores)
         assert list(again.samples) == list(one.samples)
-        assert list(again.judge_answers.values()) == list(one.judge_answers.values())
+        assert list(again.judge_answers.values()) == list(result.judge_answers.values())
         assert (again.consistency is None) == (one.consistency is None)
         if one.consistency is not None:
             assert list(again.consistency.scores) == list(one.consistency.scores)

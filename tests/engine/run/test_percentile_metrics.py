@@ -17,7 +17,7 @@ def served(factor: float, n: int = 120, repeats: int = 1) -> list[dict[str, Any]
     return [
         {
             "id": f"q{at}", "query": "Why?", "answer": "So.", "repeat": repeat,
-            "metadata": {"asked": {"latency": float(factor * rng.lognormal())}},
+            "metadata": {"asked": {"latency": float(factor * rng.lognormal())}, "lot": "ab"[at % 2]},
         }
         for at in range(n)
         for repeat in range(repeats)
@@ -30,14 +30,16 @@ def latencies(data: list[dict[str, Any]]) -> list[float]:
 
 def test_a_percentile_is_a_metric_with_an_interval() -> None:
     data = served(1.0)
-    result = ragassay.evaluate(data, ["latency", "latency_p95", "latency(percentile=75)"])
+    result = ragassay.evaluate(data, ["latency", "latency_p95", "latency(percentile=62.5)"])
     tail = result.summary.metrics["latency_p95"]
     assert tail.mean == pytest.approx(float(np.percentile(latencies(data), 95)))
     assert tail.low is not None and tail.high is not None and tail.mean is not None
     assert tail.low < tail.mean < tail.high and tail.interval == "order-statistics"
     assert (tail.metric, tail.aggregate) == ("latency(percentile=95)", "p95")
-    quarter = result.summary.metrics["latency(percentile=75)"]
-    assert quarter.mean == pytest.approx(float(np.percentile(latencies(data), 75)))
+    quarter = result.summary.metrics["latency(percentile=62.5)"]
+    assert quarter.mean == pytest.approx(float(np.percentile(latencies(data), 62.5)))
+    lots = [part.metrics["latency_p95"].mean for part in result.summary.slices]
+    assert lots == pytest.approx([np.percentile(latencies(data)[at::2], 95) for at in (0, 1)])
     often = served(1.0, repeats=3)
     found = ragassay.evaluate(often, "latency_p95", level=0.8).summary.metrics["latency_p95"]
     ids = [one["id"] for one in often]
