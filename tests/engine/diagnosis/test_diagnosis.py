@@ -249,6 +249,8 @@ def test_costs_add_up_to_what_the_mean_of_the_scored_would_gain() -> None:
     data = [{**item, "references": ["1905"]} for item in data[:4]] + data[4:]
     found = diagnose(ragassay.evaluate(data, ["contains_answer"]))
     assert sum(each.cost or 0.0 for each in found.found) == pytest.approx(0.5)
+    near = ragassay.metric(name="near")(lambda answer: 1 - 0.9)  # 0.09999999999999998
+    assert not diagnose(ragassay.evaluate(data, [near]), headline="near", below=0.1).n_failing
     stale = [record("a", GOLD.replace("noon", "9")), record("b", "The mill closes, and shuts.")]
     stale[0]["references"] = [GOLD.replace("noon", "8")]
     found = diagnose(ragassay.evaluate(stale, ["token_f1.f"]))

@@ -31,6 +31,7 @@ from ragassay.metrics.core.metric import Window
 from ragassay.models.embedders.embedder import Embedded, Embedder
 from ragassay.models.run_models import Models
 from ragassay.transport import sending
+from ragassay.transport.endpoints import http_chats
 
 pytestmark = pytest.mark.usefixtures("here")
 
@@ -155,6 +156,8 @@ def test_judge_and_embedder_share_one_ledger_and_one_budget(server: LLMServer) -
     )  # fmt: skip
     reasons = {str(row.reason) for row in result.scores if row.value is None}
     assert "budget" in reasons
+    advice = {note.counts["advice"] for note in result.summary.notes if "advice" in note.counts}
+    assert advice == {"advice_larger_budget"}
     assert server.stats()["requests"] == 5
 
 
@@ -163,15 +166,18 @@ def test_each_option_of_a_run_reaches_the_embedders_endpoint(server, monkeypatch
     monkeypatch.setattr(
         sending, "Limiter", lambda *a, **limits: made.append((*a, limits)) or limiter(*a, **limits)
     )
+    endpoint, waits = http_chats.OpenAIEmbeddings, list[float]()
+    of = lambda *a, timeout: waits.append(timeout) or endpoint(*a, timeout=timeout)  # noqa: E731
+    monkeypatch.setattr(http_chats, "OpenAIEmbeddings", of)
     to = {"embedder": f"{server.url}#m", "limit": 6}
     given = {"embedder_prefix": "query: ", "embedder_dimensions": 4, "batch_size": 3}
-    given |= {"concurrency": 2, "rpm": 1e6, "tpm": 1e9}
+    given |= {"concurrency": 2, "rpm": 1e6, "tpm": 1e9, "timeout": 77}
     texts = []
     for more in ({}, {"refresh": True}, {}):  # renewed vectors are kept, too
         ragassay.evaluate(str(TOWN), "answer_similarity", **to, **given, **more)
         texts.append(server.stats()["texts"])
     assert texts == [texts[0], 2 * texts[0], 2 * texts[0]] and texts[0] > 6
-    assert made == [(2, {"rpm": 1e6, "tpm": 1e9})] * 3
+    assert made == [(2, {"rpm": 1e6, "tpm": 1e9})] * 3 and waits == [77] * 3
     inputs = [body["input"] for body in server.bodies]
     assert {body["dimensions"] for body in server.bodies} == {4}
     assert max(map(len, inputs)) == 3
@@ -234,7 +240,8 @@ def test_an_embedder_that_is_not_here_is_told_once_and_leaves_the_run_incomplete
     ({"embedder": "opnai:text-embedding-3-small"}, "No embedder is called"),
     ({"embedder": "openai:text-embedding-3-small"}, "--embedder-key-file"),
     ({"embedder": "openai", "embedder_key_file": "nowhere.key"}, "nowhere.key"),
-    ({"embedder": "openai"}, "embedder openai"),
+    ({"embedder": "OpenAI"}, "embedder openai"),
+    ({"embedder_key_file": "a.key"}, "is for endpoints"),
     ({"embedder": "anthropic:claude"}, "offers no embeddings"),
     ({"embedder": "http://localhost:1/v1"}, "Which model"),
     ({"embedder": "http://me:secret@localhost:1/v1#m"}, "not hold a user, password"),

@@ -93,8 +93,10 @@ def test_explain_shows_each_vote_with_model_cost_and_reply(voted: Path, capsys: 
 def test_what_is_explained_and_computed_again_is_all_that_a_score_rests_on(tmp_path: Path) -> None:
     grades = [dict.fromkeys(("match", "trust", "grade"), grade) for grade in (1, 3)]
     judge = Scripted(lambda question: grades["1968" in question.data["passage"]])
-    result = ragassay.evaluate(DATA, ["umbrela", "em", "f1"], judge=judge, save=tmp_path / "run")
-    (evidence,) = explain(result, "q1", "umbrela").scores
+    by: dict[str, Any] = {"metrics": "umbrela,em,f1", "judge": judge, "save": tmp_path / "run"}
+    result = ragassay.evaluate(DATA, "trecrag,qa", **by)
+    (evidence,) = explain(result, "q1", "mean_umbrela_score").scores  # an alias of the suite
+    assert evidence.metric is result["mean_umbrela_score"]
     assert (evidence.metric.metric, evidence.row.value) == ("umbrela", 2.0)
     assert tuple(one["id"] for one in evidence.judge_answers) == evidence.row.evidence
     asked = [(one["data"]["passage"], one["answer"]["grade"]) for one in evidence.judge_answers]

@@ -154,7 +154,8 @@ def test_the_run_folder_holds_each_answer_once_and_scores_name_theirs(tmp_path: 
     with pytest.raises(UsageError, match="kept its summary only"):
         list(lost.samples)
     assert len((tmp_path / "r" / "judge_answers.jsonl").read_bytes().splitlines()) == 3
-    for row in open_run(tmp_path / "run").scores:
+    assert (again := open_run(tmp_path / "run")).columns.tally(BOTH[0]).judges == {"rule": 225}
+    for row in again.scores:
         (one,) = row.evidence
         assert (judge_answers[one]["answer"] is None) == (row.value is None)
         assert judge_answers[one]["messages"][-1]["role"] == "user"
