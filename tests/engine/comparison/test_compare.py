@@ -216,8 +216,12 @@ def test_systems_in_one_run_can_be_taken_apart() -> None:
     assert (new.name, new.summary["em"].mean, new.summary["em"].n_total) == ("new", 1.0, 8)
     assert (old.name, old.summary.metrics["em"].mean, len(list(old.samples))) == ("old", 0.0, 8)
     assert old.summary.averaged_over == "8 queries"
-    assert [run.summary["em"].interval for run in (new, old)] == ["none"] * 2  # t has no bounds here
-    named = ragassay.evaluate([{**one, "system": "x" * at} for at, one in enumerate(mixed[:2])], "em")
+    assert [run.summary["em"].interval for run in (new, old)] == [
+        "none"
+    ] * 2  # t has no bounds here
+    named = ragassay.evaluate(
+        [{**one, "system": "x" * at} for at, one in enumerate(mixed[:2])], "em"
+    )
     assert [run.name for run in by_system(named)] == ["samples in memory", "x"]
     assert ragassay.compare(new, old).differences[0].verdict == "better"
 

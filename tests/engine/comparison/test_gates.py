@@ -137,7 +137,9 @@ def test_a_gate_is_passed_failed_or_undecided(request: pytest.FixtureRequest) ->
     assert (run.gates[0].value, run.gates[0].passed) == (pytest.approx(bound), None)
     with pytest.raises(UsageError, match=r"above 0\.5"):
         decided("low(f1)>=0.4", [0.0, 1.0] * 20, level=0.5)
-    assert decided("f1>=0.1", [1.0] * 40, 1, bounds=(0.0, None)).passed is None  # it may be anything
+    assert (
+        decided("f1>=0.1", [1.0] * 40, 1, bounds=(0.0, None)).passed is None
+    )  # it may be anything
 
 
 @pytest.mark.parametrize("why", list(Reason))
@@ -188,6 +190,9 @@ def test_a_system_is_not_shown_to_be_no_worse_by_giving_no_answers() -> None:
     # So few that A could not be shown to be worse were all of them wrong.
     assert not_worse([*old[:39], None], old).sentence.endswith(": passed, no drop shown: em, f1")
     assert not_worse([*old[:35], *[None] * 5], ["blue"] * 40).passed is True
+    assert not_worse([*old[:3], None], old[:4]).passed is None  # so few could show nothing
+    lost = with_not_worse(ragassay.compare(system([None] * 3 + ["blue"] * 27), system(old[:30])))
+    assert gates.worst_queries(lost, lost.gates[0], 1)[0] == "10: em 0.0000, before 1.0000"
     # The old run gave none there either, or the new one alone did.
     assert not_worse([*old[:20], *[None] * 20], [*old[:20], *[None] * 20]).passed is True
     assert not_worse(old, [*old[:20], *[None] * 20]).passed is True

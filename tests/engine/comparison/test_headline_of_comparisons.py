@@ -77,6 +77,7 @@ def test_a_run_names_its_weakest_slice_by_the_same_rule() -> None:
     rights = ("1" * 30 + " 00000", "1" * 30 + " 0000", "10" * 15 + " 010101", "1" * 30 + " 110101")
     found = [weakest_slice(run(each, "new", ["contains_answer"])) for each in rights]
     assert [[note.counts["value"] for note in notes] for notes in found] == [["b"], [], [], []]
+    assert found[0][0].counts["old"] == pytest.approx(30 / 35)  # the share of all
     # Of each query another system says nothing that can be rated.
     both = [{"id": str(n), "query": "q?", "answer": "I do not know." * (s == "a") or "A mill.",
              "system": s, "passages": ["A mill."]} for n in range(9) for s in "ab"]  # fmt: skip
@@ -138,7 +139,9 @@ def test_where_all_queries_are_too_few_the_sentence_says_how_many_are_enough() -
 
 
 def test_a_query_whose_id_is_a_hash_is_shown_by_its_text() -> None:
-    data = [{"query": "Who?", "answer": "A", "references": ["A"]}, {"id": "q-1", "query": "When?"}]
+    asked = {"query": "Who? " * 20, "answer": "A", "references": ["A"]}
+    data = [asked, {"id": "q-1", "query": "When?"}]
     run = ragassay.evaluate(data, ["em"])
     made = run.columns.identities[0][0]
-    assert shown_queries(run, [made, "q-1"]) == {made: "'Who?'", "q-1": "q-1"}
+    shown = shown_queries(run, [made, "q-1"])
+    assert shown["q-1"] == "q-1" and shown[made].startswith("'Who? W") and len(shown[made]) < 70

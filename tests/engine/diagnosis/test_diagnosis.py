@@ -368,6 +368,8 @@ def test_a_change_is_told_by_the_samples_that_moved() -> None:
     moves = change.transitions
     assert (moves["not_retrieved", "ignored"], sum(moves.values())) == (1, 6)
     assert all(one.p_value is not None for one in change.classes)
+    loose = moved(*(ragassay.evaluate(data, METRICS, level=0.7) for data in (after, RUN)))
+    assert (loose.level, change.classes[0].high) == (0.7, None) != (0.7, loose.classes[0].high)
     # A signal that one run had no need of is no metric that it lacks; two samples have no interval.
     data = ([record("a", GOLD), record("b", said)] for said in (GOLD, "Some mill."))
     few = moved(*(ragassay.evaluate(each, ["token_f1.f", "faithfulness"]) for each in data))

@@ -139,6 +139,8 @@ def test_an_endpoint_that_fails_leaves_the_rest_scored_and_the_run_incomplete(se
     finally:
         del os.environ["RAGASSAY_API_KEY"], os.environ["RAGASSAY_BASE_URL"]
     said = "".join(capsys.readouterr())
+    kinds = {note["kind"] for note in orjson.loads(Path("one/summary.json").read_bytes())["notes"]}
+    assert "texts_without_vector" in kinds
     assert {row["reason"] for row in rows("one").values()} == {"auth", "not_applicable"}
     assert sum(row["value"] is not None for row in rows("one", "ChunkR@5").values()) == 60
     assert server.stats()["requests"] <= 3
@@ -227,6 +229,7 @@ def test_an_embedder_that_is_not_here_is_told_once_and_leaves_the_run_incomplete
     assert call([*command, "--embedder", "nobody/nothing"]) == 3
     summary = orjson.loads(Path("one", "summary.json").read_bytes())
     assert summary["metrics"][BY_COSINE]["n_scored"] == 1 and summary["incomplete"] == 59 + 72
+    assert summary["metrics"][BY_COSINE]["signature"].endswith("|model=no embedder")
     (said,) = summary["warnings"]
     assert said.startswith(f"{BY_COSINE}, answer_similarity: unscored, no vectors: ")
     assert "there is no folder nobody/nothing here" in said and "--embedder" in said

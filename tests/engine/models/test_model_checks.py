@@ -14,6 +14,7 @@ from ragassay.base.sample import Answer, Passage, Sample
 from ragassay.base.score import Reason
 from ragassay.cli.command_line import call
 from ragassay.engine.config.run_config import make_config
+from ragassay.engine.models.needed_models import models_again
 from ragassay.engine.run.data_preview import preview
 from ragassay.engine.run.prepared_run import prepare
 from ragassay.metrics.core import naming
@@ -175,6 +176,12 @@ def test_the_offline_judge_takes_a_sentence_encoder_and_says_which(tmp_path, mon
     assert by_both.mean is not None and by_both.mean > 0.0
     assert by_both.judge.startswith(f"{by_words.judge}+model#")
     assert by_both.signature != by_words.signature
+
+
+def test_a_kept_run_has_the_models_that_it_had(tmp_path: Path) -> None:
+    run = {"models": {"a": "m"}, "device": "cpu", "dtype": "float16", "batch_size": 3, "seed": 1}
+    expected = ModelOptions({"a": str(tmp_path / "m")}, "cpu", "float16", 3)
+    assert models_again(run, tmp_path).options == expected
 
 
 def test_an_encoder_of_the_offline_judge_that_is_not_there_is_named(tmp_path: Path) -> None:

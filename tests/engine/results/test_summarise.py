@@ -283,3 +283,5 @@ def test_a_total_needs_the_mean_of_each_of_its_metrics() -> None:
     assert totals([SUITE], [missing("f1", 0.5, {})]) == {}
     assert totals([SUITE], [missing("f1", 0.5, {}), missing("em", None, {})]) == {}
     assert totals([SUITE], [missing("f1", 0.0, {}), missing("em", 0.0, {})]) == {"sum": 0.0}
+    judged = replace(SUITE, totals={"sum": Total("", {"x": "rb_llm"}, lambda x: x)})
+    assert totals([judged], [missing("rb_llm(given=false)", 0.5, {})]) == {"sum": 0.5}

@@ -62,8 +62,9 @@ def test_what_is_left_out_is_told_and_the_interval_is_recorded(tmp_path: Path, c
 def test_samples_are_counted_where_that_is_cheap(tmp_path: Path) -> None:
     path, packed = file_of(RECORDS, tmp_path), tmp_path / "rows.jsonl.gz"
     packed.write_bytes(gzip.compress(path.read_bytes()))
-    counts = [open_source(data, make_config()).count() for data in (RECORDS, str(path), packed)]
-    assert counts == [6, 6, None]
+    (other := tmp_path / "other.jsonl").write_bytes(path.read_bytes())
+    kinds = (RECORDS, str(path), packed, [str(path), str(other)])
+    assert [open_source(data, make_config()).count() for data in kinds] == [6, 6, None, 12]
 
 
 def test_an_interval_without_samples_is_an_error() -> None:
@@ -84,7 +85,7 @@ def test_an_impossible_interval_is_refused(words: list[str], says: str, tmp_path
     assert call(["run", str(file_of(RECORDS[:1], tmp_path)), *words]) == 2
     assert says in " ".join(capsys.readouterr().err.split())
     with pytest.raises(UsageError):
-        kept(from_timestamp=2, to_timestamp=1)
+        kept(from_timestamp=1, to_timestamp=0)
 
 
 @pytest.mark.parametrize("limit", [None, 2, 1])

@@ -129,6 +129,9 @@ def test_queries_that_were_run_once_leave_nothing_to_say(tmp_path: Path, capsys)
     found = inner(ragassay.evaluate(some, ["em", "consistency"]))
     assert found.summary.metrics["consistency_em.mean"].n_scored == 1
     assert any("1 of 2 queries was run only once" in said for said in found.summary.warnings)
+    systems = [{**one, "id": "b", "system": one["id"]} for one in records()[:3]]  # of one query
+    found = inner(ragassay.evaluate(systems, ["em", "consistency"]))
+    assert [n.counts["total"] for n in found.summary.notes if n.kind == "run_once"] == [2]
 
 
 def test_records_that_repeat_a_query_without_saying_so_are_refused(tmp_path: Path) -> None:

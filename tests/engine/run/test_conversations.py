@@ -78,6 +78,7 @@ def test_the_flag_and_the_run_folder_know_the_conversations_of_ids(tmp_path: Pat
         assert len(set(kept.columns.clusters)) == 20
         found = ragassay.compare(kept, kept)
         assert (found.n_clusters, found.clustered_by) == (20, "conversation_id")
+        assert (found.a, found.b) == ("run (new)", "run (old)")
 
 
 def test_mtrag_tasks_are_clustered_by_conversation(shared: Path) -> None:

@@ -103,6 +103,8 @@ CASES: list[tuple[list[dict[str, Any]], list[Any], dict[str, dict[str, Any]], in
 ]  # fmt: skip
 
 
+CASES.append(([{"answer": f"{1 - (at > 57) / 30}"} for at in range(60)],
+              [ragassay.metric(name="rate")(lambda answer: float(answer))], {"crowded": {}}, 0))  # fmt: skip
 KINDS = {"mixed_systems", *(kind for *_, notes, _ in CASES for kind in notes)}
 
 
@@ -378,6 +380,8 @@ def test_an_unknown_option_names_the_nearest() -> None:
         ragassay.evaluate(RECORDS, ["em"], clusterby="x")
     with pytest.raises(UsageError, match="limit"):
         ragassay.evaluate(RECORDS, ["em"], limit=0)
+    with pytest.raises(UsageError, match="nothing in em takes separate cut-offs"):
+        ragassay.evaluate(RECORDS, "retrieval", metrics="em", ks=[5])
 
 
 def test_a_run_folder_can_be_run_again_from_its_own_configuration(tmp_path, monkeypatch) -> None:
@@ -406,11 +410,17 @@ KEYS = [
 
 def test_flags_win_over_a_file_and_keys_are_named_there_only(tmp_path, capsys) -> None:
     config = tmp_path / "c.yaml"
-    config.write_text("metrics: [em]\nseed: ${UNSET_SEED}\nmodel_kwargs: {top_p: 0.5, seed: 1}\n"
-                      "models:\ncolumns:\noptions:\nprompts:\n")
+    config.write_text(
+        "metrics: [em]\nseed: ${UNSET_SEED}\nmodel_kwargs: {top_p: 0.5, seed: 1}\n"
+        "models:\ncolumns:\noptions:\nprompts:\n"
+    )
     (tmp_path / "data.jsonl").write_bytes(b"".join(orjson.dumps(r) + b"\n" for r in RECORDS))
     words = ["run", str(tmp_path / "data.jsonl"), "--config", str(config)]
-    assert call(words) == 2 and "UNSET_SEED, which is not set" in capsys.readouterr().err
+    assert (
+        call(words) == 2
+        and "line 2: names the environment variable UNSET_SEED, which is not"
+        in capsys.readouterr().err
+    )
     words += ["--seed", "3", "--judge-seed", "9", "-o", str(tmp_path / "run")]
     assert call(words) == 0
     stored = ragassay.open_run(tmp_path / "run").config
@@ -472,7 +482,12 @@ def test_a_result_can_be_pickled(suite: list[str], saved: bool, tmp_path: Path) 
 
 def test_slices_stand_in_a_file_of_their_own_and_older_folders_are_read(tmp_path: Path) -> None:
     records = [
-        {"id": str(n), "answer": "a", "references": ["a"], "metadata": {"topic": f"t{n % 3}", "x": n % 2}}
+        {
+            "id": str(n),
+            "answer": "a",
+            "references": ["a"],
+            "metadata": {"topic": f"t{n % 3}", "x": n % 2},
+        }
         for n in range(9)
     ]
     folder = tmp_path / "run"

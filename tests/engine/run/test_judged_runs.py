@@ -112,8 +112,8 @@ def test_the_signature_names_judge_and_prompt() -> None:
 
 def test_each_option_of_asking_reaches_the_judge(tmp_path: Path, monkeypatch) -> None:
     given: dict[str, Any] = {
-        "concurrency": 1, "rpm": 2.0, "tpm": 3.0, "timeout": 4.0, "temperature": 0.5, "top_p": 0.6,
-        "presence_penalty": 0.7, "frequency_penalty": 0.8, "max_tokens": 9, "key_file": "k",
+        "concurrency": 1, "rpm": 2.0, "tpm": 3.0, "timeout": 4.0, "temperature": 0.5, "top_p": 1.0,
+        "presence_penalty": -2, "frequency_penalty": 2, "max_tokens": 9, "key_file": "k",
         "key_variable": "V", "price": "1,2", "quorum": 2, "judge_name": "n", "language": "de",
     }  # fmt: skip
     assert options_of(make_config(**given, judge_seed=5)) == JudgeOptions(**given, seed=5)
@@ -125,6 +125,7 @@ def test_each_option_of_asking_reaches_the_judge(tmp_path: Path, monkeypatch) ->
         with pytest.raises(UsageError, match="is an object"):
             open_session(make_config(**option), (), Rule())
     to_embedder = {"concurrency": 1, "rpm": 2.0, "budget": "1.00", "refresh": True}
+    to_embedder |= {"tpm": 3.0, "timeout": 4.0, "ledger": "l.sqlite"}
     open_session(make_config(**to_embedder, embedder="http://h/v1#m"), (), Rule())
     monkeypatch.chdir(tmp_path)
     for used, model in ((["qa", "trecrag"], "gpt-4o"), (["qa"], "gpt-4o-mini")):
