@@ -82,10 +82,7 @@ def test_a_prompt_for_a_question_that_no_metric_asks_is_named(desk: Path) -> Non
         ragassay.evaluate(DATA, "f1", prompts={"says_idk": "idk.txt"})
     with LLMServer() as server, warnings.catch_warnings():
         warnings.simplefilter("error", RagassayWarning)  # it is asked by an input
-        asked: Any = {
-            "judge": ["offline", f"{server.url}#tiny"],
-            "prompts": {"says_idk": "idk.txt"},
-        }
+        asked: Any = {"judge": ["offline", f"{server.url}#m"], "prompts": {"says_idk": "idk.txt"}}
         ragassay.evaluate(DATA, ["f1", "answerability_accuracy"], **asked)
 
 

@@ -10,7 +10,6 @@ from hypothesis import given, strategies as st
 
 from ragassay.base.errors import UsageError
 from ragassay.stats import percentiles
-from ragassay.stats.intervals import draws
 from ragassay.stats.percentiles import percentile_difference, percentile_interval
 
 NUMBERS = st.lists(st.floats(0, 1e6), min_size=1, max_size=120)
@@ -83,9 +82,10 @@ def test_clusters_count_in_any_order() -> None:
 
 
 def test_of_more_than_400_values_fewer_resamples_are_drawn_and_no_fewer_than_1000(monkeypatch):
-    few = lambda n, times, seed, step: found.append(times) or draws(n, 9, seed, step)  # noqa: E731
-    found: list[int] = []
-    monkeypatch.setattr(percentiles, "draws", few)
+    found, real = list[int](), percentiles.draws
+    monkeypatch.setattr(
+        percentiles, "draws", lambda n, times, *a: found.append(times) or real(n, 9, *a)
+    )
     for n in (400, 2_000, 40_000):
         units = dict.fromkeys(("units_a", "units_b"), np.arange(n))
         percentile_difference(np.arange(n), np.arange(n), 50, **units)

@@ -59,11 +59,6 @@ def test_a_score_that_differs_by_a_trifle_changes_the_interval_little(n: int, le
     assert found.high == pytest.approx(1.0, abs=1e-3)
 
 
-def test_clusters_that_are_all_equal_count_once_each() -> None:
-    found = mean_interval([1.0] * 12, span=UNIT, clusters=[at // 4 for at in range(12)])
-    assert found.low == pytest.approx(0.025 ** (1 / 3))
-
-
 @given(
     st.lists(st.integers(0, 100).map(lambda k: k / 100), min_size=2, max_size=60),
     st.sampled_from([0.5, 0.9, 0.95, 0.999]),
@@ -89,8 +84,6 @@ def test_scores_without_a_range_are_bounded_no_closer_than_by_t() -> None:
     assert auto.method == "skew-t"
     assert auto.low == t.low
     assert auto.high > t.high
-    outside = mean_interval([0.2, 0.4, 1.4], span=UNIT)  # a value that the range does not hold
-    assert outside.method == "skew-t"
 
 
 def test_clusters_are_as_independent_as_their_scores_show() -> None:

@@ -102,7 +102,3 @@ def test_a_balanced_crossed_design_has_the_textbook_estimate() -> None:
     assert found.system == pytest.approx((ms_b - ms_ab) / (a * n))
     assert found.query_system == pytest.approx((ms_ab - ms_e) / n)
     assert found.repeat == pytest.approx(ms_e)
-
-
-def test_an_item_twice_counts_at_its_first_rank() -> None:
-    assert rank_biased_overlap("aab", "cab") == rank_biased_overlap("ab", "cab")

@@ -43,11 +43,8 @@ def test_answers_over_no_passages_pass_no_gate_that_they_fail_over_irrelevant_on
     assert line in found.sentence
     assert gate(records(45, 15, passages=[OTHER])).passed is False
     # They are counted, too, where a gate is decided: both ends pass, or fail.
-    for condition, passed in (
-        ("faithfulness>=0.7", True),
-        ("low(faithfulness)>=0.5", True),
-        ("rl_f<=0.7", False),
-    ):
+    decided = {"faithfulness>=0.7": True, "low(faithfulness)>=0.5": True, "rl_f<=0.7": False}
+    for condition, passed in decided.items():
         found = gate(records(45, 15), condition)
         assert found.passed is passed and line in found.sentence
 

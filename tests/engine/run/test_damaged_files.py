@@ -77,7 +77,8 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     *(
         ("scores.jsonl", lambda record, other=other: {**record, **other}) for other in (
             {"sample": "q1"}, {"system": "x"}, {"repeat": 1}, {"metric": "f1"}, {"sample": None},
-            {"value": None, "reason": "x"}, {"value": None}, {"value": ["x"]}, {"evidence": [1]}, {"parts": 3},
+            {"value": None, "reason": "x"}, {"value": None}, {"value": ["x"]}, {"parts": 3},
+            {"evidence": [1]},
         )
     ),
     ("summary.json", lambda body: {**body, "suite": {}}),

@@ -49,22 +49,14 @@ class Brittle(SampleMetric):
         return scored(1.0)
 
 
-def test_the_mean_runs_over_what_was_scored_and_counts_what_was_not() -> None:
-    result = ragassay.evaluate(RECORDS, ["em", "f1"])
-    em = result.summary.metrics["em"]
-    assert (em.mean, em.n_scored, em.n_total) == (pytest.approx(1 / 3), 3, 4)
-    assert em.unscored == {"not_applicable": 1}
-    assert result.summary.metrics["f1"].mean == pytest.approx((1 + 0 + 2 / 3) / 3)
-    assert em.low is not None and em.low < em.mean < em.high
-    assert result.summary.incomplete == 0
-
-
-def test_a_metric_that_breaks_down_costs_one_sample_and_marks_the_run_incomplete() -> None:
-    result = ragassay.evaluate(RECORDS, [Brittle(), "em"])
-    rows = {row.sample: row for row in result.scores if row.metric == "brittle"}
-    assert [rows[i].value for i in "abcd"] == [1.0, None, 1.0, 1.0]
-    assert rows["b"].reason == "failed" and "ZeroDivisionError: oops" in rows["b"].explanation
-    assert result.summary.incomplete == 1
+def test_a_metric_that_breaks_down_costs_one_sample_and_the_mean_runs_over_what_was_scored():
+    result = ragassay.evaluate(RECORDS, [Brittle(), "em", "f1"])
+    found = [row.value for row in result.scores if row.metric == "brittle"]
+    assert found == [1.0, None, 1.0, 1.0] and result.summary["brittle"].unscored == {"failed": 1}
+    em, f1 = result["em"], result["f1"]
+    assert (em.n_scored, em.n_total, em.unscored) == (3, 4, {"not_applicable": 1})
+    assert (em.mean, f1.mean) == pytest.approx((1 / 3, (1 + 0 + 2 / 3) / 3))
+    assert em.low < em.mean < em.high and result.summary.incomplete == 1
 
 
 def test_where_nothing_was_scored_the_note_says_the_cause_or_points_to_the_data() -> None:
@@ -94,17 +86,17 @@ CASES: list[tuple[list[dict[str, Any]], list[Any], dict[str, dict[str, Any]], in
     ([{"passages": ["a"], "gold": ["a"], "x": "a"}], ["ChunkP@1"], {}, 0),  # it needs no answer
     (2 * [{"passages": ["a"], "gold": ["b"]}], ["ChunkP@1"], {"no_gold_found": {}}, 0),
     ([{"passages": ["a"], "gold": [text]} for text in "ab"], ["ChunkP@1"], {}, 0),
-    ([ANSWER, *({**one, "answerable": True} for one in (ANSWER, {"answer": "a"})), {"failure": "x"}],
+    ([ANSWER, *({**one, "answerable": True} for one in (ANSWER, {"answer": "a"})), {"failure": ""}],
      ["answerability_accuracy", "rb_llm_idk"],
-     {"without_answer": {"n": 1, "total": 4, "why": " (1 x)"}}, 1),  # one answer lacks its label
+     {"without_answer": {"n": 1, "total": 4, "why": ""}}, 1),  # one answer lacks its label
     ([ANSWER, ANSWER | {"id": "b2"}, ANSWER | {"id": "b"}], [Brittle(), "em"],
      {"metric_failed": {"sample": "'b2'", "why": "brittle broke down: ZeroDivisionError: oops"}},
      2),  # the first is named
+    ([{"answer": f"{1 - (at > 57) / 30}"} for at in range(60)],
+     [ragassay.metric(name="rate")(lambda answer: float(answer))], {"crowded": {}}, 0),
 ]  # fmt: skip
 
 
-CASES.append(([{"answer": f"{1 - (at > 57) / 30}"} for at in range(60)],
-              [ragassay.metric(name="rate")(lambda answer: float(answer))], {"crowded": {}}, 0))  # fmt: skip
 KINDS = {"mixed_systems", *(kind for *_, notes, _ in CASES for kind in notes)}
 
 
@@ -262,20 +254,15 @@ def test_the_same_identity_twice_is_an_error_in_memory_too() -> None:
     assert mixed.summary.n_samples == 2
 
 
-def test_a_clustering_column_that_nobody_has_is_an_error() -> None:
+def test_slices_carry_their_n_and_a_column_that_nobody_has_is_an_error() -> None:
     with pytest.raises(UsageError, match=r"column 'topik' of --cluster-by.*topic"):
         ragassay.evaluate(RECORDS, ["em"], cluster_by="topik")
     records = [RECORDS[0] | {"doc": "d"}, *RECORDS[1:]]
     said = ragassay.evaluate(records, ["em"], cluster_by="doc").summary.warnings
     assert any("3 of 4 samples have no doc" in warning for warning in said)
-
-
-def test_slices_come_from_metadata_and_carry_their_n() -> None:
     result = ragassay.evaluate(RECORDS, ["em"])
-    topics = {s.value: s for s in result.summary.slices if s.column == "topic"}
-    assert {value: s.n for value, s in topics.items()} == {"x": 2, "y": 2}
-    assert topics["x"].metrics["em"].mean == 0.5
-    assert topics["y"].metrics["em"].n_scored == 1
+    found = [(s.column, s.value, s.n, s.metrics["em"].mean) for s in result.summary.slices]
+    assert found == [("topic", "x", 2, 0.5), ("topic", "y", 2, 0.0)]
     with pytest.raises(UsageError, match=r"column 'topik' of --slice-by.*topic"):
         ragassay.evaluate(RECORDS, ["em"], slice_by="topik")
 
@@ -410,17 +397,11 @@ KEYS = [
 
 def test_flags_win_over_a_file_and_keys_are_named_there_only(tmp_path, capsys) -> None:
     config = tmp_path / "c.yaml"
-    config.write_text(
-        "metrics: [em]\nseed: ${UNSET_SEED}\nmodel_kwargs: {top_p: 0.5, seed: 1}\n"
-        "models:\ncolumns:\noptions:\nprompts:\n"
-    )
+    text = "metrics: [em]\nseed: ${UNSET_SEED}\nmodel_kwargs: {top_p: 0.5, seed: 1}\n"
+    config.write_text(text + "models:\ncolumns:\noptions:\nprompts:\n")
     (tmp_path / "data.jsonl").write_bytes(b"".join(orjson.dumps(r) + b"\n" for r in RECORDS))
     words = ["run", str(tmp_path / "data.jsonl"), "--config", str(config)]
-    assert (
-        call(words) == 2
-        and "line 2: names the environment variable UNSET_SEED, which is not"
-        in capsys.readouterr().err
-    )
+    assert call(words) == 2 and "line 2: names the environment variable" in capsys.readouterr().err
     words += ["--seed", "3", "--judge-seed", "9", "-o", str(tmp_path / "run")]
     assert call(words) == 0
     stored = ragassay.open_run(tmp_path / "run").config
@@ -445,11 +426,8 @@ def test_reports_of_an_older_run_do_not_stay_beside_a_newer_one(tmp_path: Path) 
 
 
 def test_unanswered_queries_are_said_and_pass_no_gate() -> None:
-    records = [
-        {"id": str(n), "answer": "yes" if n < 5 else None, "references": ["yes"]}
-        | ({"failure": "API_ERROR"} if n >= 5 else {})
-        for n in range(10)
-    ]
+    records = [{"id": str(n), "answer": "yes", "references": ["yes"]} for n in range(5)]
+    records += [{"id": f"x{n}", "failure": "API_ERROR", "references": ["yes"]} for n in range(5)]
     result = ragassay.evaluate(records, ["em"], fail_under=["em>=0.9", "em>=0.4"])
     assert result.summary.metrics["em"].mean == 1.0
     assert [gate.passed for gate in result.gates] == [None, True]
@@ -463,10 +441,8 @@ def test_a_result_can_be_pickled(suite: list[str], saved: bool, tmp_path: Path) 
     records = [
         {"id": f"q{n}", "query": "What?", "answer": f"a b {n}", "references": ["a"]}
         | {"passages": ["a b"], "system": system, "repeat": repeat}
-        for n in range(2)
-        for system in "xy"
-        for repeat in range(2)
-    ]
+        for n in range(2) for system in "xy" for repeat in range(2)
+    ]  # fmt: skip
     result = ragassay.evaluate(records, suite, save=tmp_path / "run" if saved else None)
     alone = by_system(result)[0] if result.summary.metrics else result
     for one in (result, alone):
@@ -482,12 +458,7 @@ def test_a_result_can_be_pickled(suite: list[str], saved: bool, tmp_path: Path) 
 
 def test_slices_stand_in_a_file_of_their_own_and_older_folders_are_read(tmp_path: Path) -> None:
     records = [
-        {
-            "id": str(n),
-            "answer": "a",
-            "references": ["a"],
-            "metadata": {"topic": f"t{n % 3}", "x": n % 2},
-        }
+        {"id": str(n), "answer": "a", "references": ["a"], "topic": f"t{n % 3}", "x": n % 2}
         for n in range(9)
     ]
     folder = tmp_path / "run"

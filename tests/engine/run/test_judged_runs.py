@@ -93,17 +93,13 @@ def test_a_question_of_several_metrics_is_asked_once_and_its_cost_counted_once()
     assert judge.threads == {"ragassay-loop"}
 
 
-def test_a_failed_answer_is_unscored_counted_and_never_averaged() -> None:
+def test_a_failed_answer_is_unscored_and_the_signature_names_judge_and_prompt() -> None:
     result = ragassay.evaluate(records(8), ["test_tried"], judge=Rule())
     metric = result.summary.metrics["test_tried"]
     assert (metric.n_scored, metric.n_total, metric.unscored) == (6, 8, {"timeout": 2})
     assert metric.mean == pytest.approx(4 / 6)
     assert result.summary.incomplete == 2
     assert metric.judge == "rule"
-
-
-def test_the_signature_names_judge_and_prompt() -> None:
-    result = ragassay.evaluate(records(4), ["test_tried"], judge=Rule())
     prompt = AnswerAttempted("a", "b").prompt_hash()
     signature = result.summary.metrics["test_tried"].signature
     assert signature == f"test_tried|v1|answer_attempted:{prompt}|judge=rule"
@@ -121,8 +117,8 @@ def test_each_option_of_asking_reaches_the_judge(tmp_path: Path, monkeypatch) ->
     again, failed = {"refresh": True}, {"retry_failed": True}
     for chosen, reuse in ((again, "nothing"), (failed, "answers"), (again | failed, "nothing")):
         assert options_of(make_config(**chosen)).reuse == reuse
-    for option in (given | {"concurrency": None}, {"rpm": 2.0}, again):
-        with pytest.raises(UsageError, match="is an object"):
+    for option in ({"budget": "2 calls"}, given | {"concurrency": None}, {"rpm": 2.0}, again):
+        with pytest.raises(UsageError, match="is for judges given by name, and yours is an object"):
             open_session(make_config(**option), (), Rule())
     to_embedder = {"concurrency": 1, "rpm": 2.0, "budget": "1.00", "refresh": True}
     to_embedder |= {"tpm": 3.0, "timeout": 4.0, "ledger": "l.sqlite"}
@@ -155,7 +151,8 @@ def test_the_run_folder_holds_each_answer_once_and_scores_name_theirs(tmp_path: 
     with pytest.raises(UsageError, match="kept its summary only"):
         list(lost.samples)
     assert len((tmp_path / "r" / "judge_answers.jsonl").read_bytes().splitlines()) == 3
-    assert (again := open_run(tmp_path / "run")).columns.tally(BOTH[0]).judges == {"rule": 225}
+    again = open_run(tmp_path / "run")
+    assert again.columns.tally(BOTH[0]).judges == {"rule": 225}
     for row in again.scores:
         (one,) = row.evidence
         assert (judge_answers[one]["answer"] is None) == (row.value is None)
@@ -274,8 +271,3 @@ def test_the_judge_is_named_only_for_metrics_with_a_value_of_its_own() -> None:
     assert faithfulness.n_scored == faithfulness.n_assumed == 1, "nothing of it was judged"
     judges = {name: wording.judge_of(metric) for name, metric in summary.metrics.items()}
     assert judges == {"ragreport_faithfulness": "", "ragreport_relevance": "offline-lexical"}
-
-
-def test_a_judges_options_need_a_judge_that_takes_them() -> None:
-    with pytest.raises(UsageError, match="'budget' is for judges given by name"):
-        ragassay.evaluate(records(4), ["test_tried"], judge=Rule(), budget="2 calls")

@@ -17,7 +17,7 @@ def served(factor: float, n: int = 120, repeats: int = 1) -> list[dict[str, Any]
     return [
         {
             "id": f"q{at}", "query": "Why?", "answer": "So.", "repeat": repeat,
-            "metadata": {"asked": {"latency": float(factor * rng.lognormal())}, "lot": "ab"[at % 2]},
+            "metadata": {"asked": {"latency": float(factor * rng.lognormal())}, "lot": at % 2},
         }
         for at in range(n)
         for repeat in range(repeats)
