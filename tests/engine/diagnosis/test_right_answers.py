@@ -58,6 +58,7 @@ CHANGES = [
     ("w" * 4 + "r" * 40 + "w" * 16 + "u" * 20, OLD, "no difference shown", None, (4, 4), "No diff"),
     (INVENTED, OLD, "indicative", "worse", (0, 15), "Worse (only a hint): 56 %"),
     (OLD, INVENTED, "indicative", "better", (15, 0), "Better (only a hint): 75 %"),
+    ("w" * 10 + "r" * 30 + "u" * 30, "r" * 40 + "i" * 30, "indicative", "better", (30, 10), "Bett"),
     ("r" * 40 + "d" * 20, "r" * 60, "worse", None, (0, 20), "Worse: 67 %"),
     ("r" * 56 + "w" * 4 + "u" * 20, OLD[:-5] + "i" * 5, "better", None, (21, 0), "Better: 95 %"),
 ]  # fmt: skip

@@ -126,6 +126,7 @@ def test_a_configuration_files_slips_are_told_with_their_lines(data: Path, capsy
         ("device: gpu", "line 3, field 'device': must be auto, cpu"),
         ("dtype: half", "line 3, field 'dtype'"),
         ("batch_size: 0", "line 3, field 'batch_size'"),
+        ("prompts: {says_idk: no.txt}", "line 3, field 'prompts.says_idk': there is no file"),
     ):
         file.write_text(f"data: data.jsonl\nmetrics: [hhem]\n{line}\n")
         assert call(["run", str(file)]) == 2
