@@ -86,6 +86,16 @@ def test_a_prompt_for_a_question_that_no_metric_asks_is_named(desk: Path) -> Non
         ragassay.evaluate(DATA, ["f1", "answerability_accuracy"], **asked)
 
 
+def test_copies_of_two_prompts_of_one_file_name_are_kept_apart(desk: Path) -> None:
+    (desk / "b").mkdir()
+    (desk / "b" / "idk.txt").write_text(other := "{{ query }} {{ answer }}\n")
+    asked: Any = {"prompts": {"says_idk": "idk.txt", "answer_attempted": "b/idk.txt"}}
+    with LLMServer() as server:
+        asked |= {"judge": f"{server.url}#m", "save": "run"}
+        config = ragassay.evaluate(DATA, ["idk_eval", "answered"], **asked).config
+    assert [Path("run", name).read_text() for name in config["prompts"].values()] == [PLAIN, other]
+
+
 @pytest.mark.parametrize("kind", kinds())
 def test_every_kind_can_be_replaced_by_its_placeholders_alone(desk: Path, kind: str) -> None:
     names = [name for name, needed in placeholders(kinds()[kind]).items() if needed]

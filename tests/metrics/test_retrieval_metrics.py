@@ -325,5 +325,9 @@ def test_a_run_is_evaluated_from_files_as_from_mappings(tmp_path: Path) -> None:
     run = {"q1": {"a": 1.0, "b": 2.0}, "q2": {"c": 1.0}}
     assert from_files.means == evaluate_run(qrels, run, "RR,nDCG@10").means
     assert from_files.means["RR"] == 0.75
+    assert evaluate_run(qrels, run, "recall", ks=[1, 2]).means == {"recall@1": 0.5, "recall@2": 1.0}
+    (tmp_path / "run.txt").write_text("q1 Q0 b 1 2.0 r\nq1 Q0 b 2 1.0 r\n")
+    with pytest.raises(InputError, match=r"run\.txt"):
+        evaluate_run(tmp_path / "qrels.txt", tmp_path / "run.txt", "RR")
     with pytest.raises(UsageError, match="No measure is named"):
         evaluate_run(qrels, run, [])

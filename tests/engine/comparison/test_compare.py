@@ -203,12 +203,14 @@ def test_scores_that_only_one_run_has_are_left_out_and_said() -> None:
     assert str(left_out.counts["which"]).endswith("'q2' (references) and 2 more")
 
 
-def test_systems_in_one_run_can_be_taken_apart() -> None:
+def test_systems_in_one_run_can_be_taken_apart(tmp_path: Path) -> None:
     mixed = records([True] * 8, system="new") + records([False] * 8, system="old")
     mixed[3] |= {"answer": None, "failure": "it is\ndown"}
     both = ragassay.evaluate(mixed, ["em"], interval="t")
     (note,) = [one for one in both.summary.notes if one.kind.startswith("mixed_systems")]
-    assert note.kind == "mixed_systems_not_kept"
+    assert (note.kind, both.summary.system) == ("mixed_systems_not_kept", "")
+    kept = ragassay.evaluate(mixed, ["em"], save=tmp_path).summary
+    assert "mixed_systems" in {one.kind for one in kept.notes}
     assert note.counts == {"n": 2, "systems": "new, old", "one": "new"}
     new, old = by_system(both)
     assert (new.summary.title, new.summary.failures) == ("new", {"it is down": 1})

@@ -49,7 +49,9 @@ def test_where_no_difference_is_shown_the_note_says_what_these_queries_would_sho
     assert [d.verdict for d in found.differences[:2]] == ["no difference shown"] * 2 and a < c < b
     note = {note.kind: note for note in found.notes}["would_find"]
     assert (note.counts, note.names) == ({"least": a, "most": b}, ("a", "b"))
-    one = kinds(names[:1], new[:1], old[:1])["would_find_one"]
+    alone = kinds(names[:1], new[:1], old[:1])  # one metric needs no correction
+    assert "correction_none" in alone and "correction_maxt" in {note.kind for note in found.notes}
+    one = alone["would_find_one"]
     assert one.names == ("a",) and one.counts["least"] == one.counts["most"]
     new[1] = 0.9 + noise[1] / 9  # what was found needs no such note
     assert not {"would_find", "would_find_one"} & {*kinds(names, new, old)}

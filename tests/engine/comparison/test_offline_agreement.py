@@ -162,6 +162,7 @@ def test_the_agreement_of_other_judges_is_not_known_and_holds_no_verdict_back(ju
     mine = replace(judged[0].summary.metrics["answer_match"], judge=judge, judges={"x": 1})
     found = judge_agreement(mine)
     assert (found and found.note.kind) == kind and not (found and found.indicative)
+    assert found is None or found.note.names == ("answer_match",)
     assert judge_agreement(replace(mine, judge=LABEL, n_scored=0)) is None
 
 

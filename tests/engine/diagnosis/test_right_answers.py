@@ -72,6 +72,9 @@ def test_a_comparison_says_first_whether_more_are_right(new, old, verdict, hint,
     broken = [at for at, (a, b) in enumerate(zip(new, old, strict=True)) if b in "ru" and a != b]
     assert [query for query, _ in change.broken] == [f"q{at:02}" for at in broken]
     assert (right.why is not None) == (hint is not None)
+    hints = [name for one in found.notes if one.kind == "offline_hint" for name in one.names]
+    assert (RIGHT["answers"].capitalize() in hints) == (hint is not None)
+    assert found.to_json()["right"]["verdict"] == verdict
     mended = [at for at, (a, b) in enumerate(zip(new, old, strict=True)) if a in "ru" and a != b]
     assert change.mended == tuple(f"q{at:02}" for at in mended)
     assert len(" ".join(broken_line(found, classes=False))) in range(1 if broken else 0, 80)

@@ -147,6 +147,8 @@ def test_validate_counts_as_run_does_what_no_model_is_here_for(tmp_path, monkeyp
     found = preview(prepare(config, dry=True))
     metrics = evaluate(data, "mtrag").summary.metrics
     assert found.applicable == {name: metric.n_scored for name, metric in metrics.items()}
+    whole = evaluate(records[1:2], "mtrag").summary["BertscoreP"]
+    assert whole.signature.endswith("|v1|given=all")  # no model was asked
     lacking = {n: k for n, one in metrics.items() if (k := one.unscored.get("needs_extra"))}
     assert found.needs_extra == lacking and {"BertscoreP", "RB_agg", "RB_agg_idk"} <= {*lacking}
     assert all("pip install 'ragassay[models]'" in why for why in found.extras.values())

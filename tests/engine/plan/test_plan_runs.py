@@ -118,6 +118,8 @@ def test_a_plan_needs_no_key_and_makes_no_ledger(data: Path, monkeypatch, capsys
     assert call([*words, "--dry-run", "--json"]) == 0
     total = json.loads(capsys.readouterr().out)["calls"]["total"]
     assert total["cost"]["high"] > total["cost"]["low"] > 0
+    own = ragassay.plan(data, "mtrag", judge="openai:gpt-4o-mini", price="1000,2000").calls
+    assert own and own.total.cost and own.total.cost.low > total["cost"]["high"]
     assert [path.name for path in data.parent.iterdir()] == [data.name]
     assert call(words) == 2
     assert "OPENAI_API_KEY" in capsys.readouterr().err
@@ -132,3 +134,5 @@ def test_a_metric_without_an_answer_of_the_offline_judge_cannot_be_scored(data: 
     assert found.lacking["usefulness"] == found.lacking["satisfaction"] != {}
     calls = preview(prepare(make_config(suite=["ragreport"]), records, dry=True), walk=9).calls
     assert calls is not None and (calls.n_walked, calls.n_samples) == (9, 300)
+    calls = preview(prepare(make_config(suite=["ragreport"]), records[:9], dry=True), of=40).calls
+    assert calls is not None and (calls.n_walked, calls.n_samples) == (9, 40)

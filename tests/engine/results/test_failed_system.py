@@ -63,14 +63,11 @@ def test_it_is_neither_diagnosed_nor_compared(runs: Path, capsys, words: list[st
     assert f"cannot be {verb}." in said and SAID in said
 
 
-def test_one_answer_is_enough() -> None:
+def test_one_answer_is_enough_and_a_gate_is_undecided_where_all_is_lost() -> None:
     data = [*records(False)[1:], records(True)[0]]
     assert ragassay.plan(data, "error_rate").applicable == {"error_rate": 6}
     result = ragassay.evaluate(data, ["exact_match"])
     assert not result.summary.all_failed
     assert any("5 of 6 samples have no answer" in one for one in result.summary.warnings)
-
-
-def test_a_gate_of_what_needs_passages_is_undecided_where_all_is_lost() -> None:
     result = ragassay.evaluate(records(False), fail_under=["faithfulness>=0.5"])
     assert result.gates[0].passed is None and "No sample has" not in str(result)

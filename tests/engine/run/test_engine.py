@@ -332,6 +332,8 @@ def test_where_no_suite_is_named_the_data_have_theirs() -> None:
     given = (suites.get("qa"), {}), ("qa", {"metrics": "all"})
     every, named = (ragassay.evaluate(RECORDS, suite, **of) for suite, of in given)
     assert every.summary.metrics == named.summary.metrics
+    other = ragassay.evaluate(RECORDS, "qa", metrics="answer_words")  # not of the suite
+    assert (every.summary.suite, other.summary.suite) == ("qa", "")
     alone, both = (ragassay.evaluate(RECORDS, s).summary for s in ("rag", ["rag", "em"]))
     with warnings.catch_warnings(action="error"):
         named = ragassay.evaluate(RECORDS, "rag", metrics="em", judge="offline").summary

@@ -131,9 +131,6 @@ def test_what_is_in_several_languages_or_in_none_that_is_known_is_in_none() -> N
     assert code(sample(ENGLISH["query"], arabic)) == ""
     assert code(sample(*english, arabic)) == ""
     assert code(sample(*english, "The tower was opened in the spring of 2016.")) == "en"
-
-
-def test_a_short_answer_does_not_change_the_language() -> None:
     names = sample(ENGLISH["query"], "Oslo, Paris, 314")
     assert code(names) == "en"
     assert code(sample("Oslo?", "Paris")) == ""

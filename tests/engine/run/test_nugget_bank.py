@@ -156,6 +156,9 @@ def test_a_bank_is_written_and_read_back(tmp_path: Path) -> None:
     again = NuggetBank.read(tmp_path / "b.jsonl")
     assert dict(again) == dict(bank) and again.hash == bank.hash
     assert len((tmp_path / "b.jsonl").read_text(encoding="utf-8").splitlines()) == 3
+    (tmp_path / "bank.jsonl").write_text("\n")
+    with pytest.raises(InputError, match=r"bank.jsonl: "):  # without entries
+        NuggetBank.read(tmp_path / "bank.jsonl")
 
 
 def test_castorinis_files_are_read_and_an_assignment_is_left_out(tmp_path: Path) -> None:
@@ -198,12 +201,6 @@ def test_a_wrong_line_is_named(tmp_path: Path, line: object, field: str | None, 
     error = caught.value
     assert error.line == 2 and str(path) in str(error) and says in str(error)
     assert error.field == field
-
-
-def test_a_file_without_entries_is_no_bank(tmp_path: Path) -> None:
-    (tmp_path / "bank.jsonl").write_text("\n")
-    with pytest.raises(InputError, match=r"bank.jsonl: "):
-        NuggetBank.read(tmp_path / "bank.jsonl")
 
 
 def test_a_bank_for_another_query_is_refused_and_both_are_shown(tmp_path: Path, capsys) -> None:
