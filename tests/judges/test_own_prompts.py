@@ -80,20 +80,15 @@ def test_what_is_no_question_or_reads_no_prompt_is_refused(desk: Path) -> None:
 def test_a_prompt_for_a_question_that_no_metric_asks_is_named(desk: Path) -> None:
     with pytest.warns(RagassayWarning, match="The prompt for says_idk is not used"):
         ragassay.evaluate(DATA, "f1", prompts={"says_idk": "idk.txt"})
+    (desk / "b").mkdir()
+    (desk / "b/idk.txt").write_text(other := "{{ query }} {{ answer }}\n")
     with LLMServer() as server, warnings.catch_warnings():
         warnings.simplefilter("error", RagassayWarning)  # it is asked by an input
-        asked: Any = {"judge": ["offline", f"{server.url}#m"], "prompts": {"says_idk": "idk.txt"}}
-        ragassay.evaluate(DATA, ["f1", "answerability_accuracy"], **asked)
-
-
-def test_copies_of_two_prompts_of_one_file_name_are_kept_apart(desk: Path) -> None:
-    (desk / "b").mkdir()
-    (desk / "b" / "idk.txt").write_text(other := "{{ query }} {{ answer }}\n")
-    asked: Any = {"prompts": {"says_idk": "idk.txt", "answer_attempted": "b/idk.txt"}}
-    with LLMServer() as server:
-        asked |= {"judge": f"{server.url}#m", "save": "run"}
-        config = ragassay.evaluate(DATA, ["idk_eval", "answered"], **asked).config
-    assert [Path("run", name).read_text() for name in config["prompts"].values()] == [PLAIN, other]
+        asked: Any = {"judge": ["offline", f"{server.url}#m"], "save": "run"}
+        asked["prompts"] = {"says_idk": "idk.txt", "answer_attempted": "b/idk.txt"}
+        run = ragassay.evaluate(DATA, ["answerability_accuracy", "answered"], **asked)
+    kept = [Path("run", name).read_text() for name in run.config["prompts"].values()]
+    assert kept == [PLAIN, other]  # two files of one name
 
 
 @pytest.mark.parametrize("kind", kinds())

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from ragassay import evaluate
-from ragassay.base.errors import UsageError
 from ragassay.base.sample import Answer, Passage, Sample
 from ragassay.base.score import Reason
 from ragassay.cli.command_line import call
@@ -91,6 +90,7 @@ SLIPS = [
     (["-m", "rb_agg(model=xlm-roberta-large,lang=nl)"], ["xlm-roberta-large", "nl", "one for cs"]),
     (["--suite", "consistency", "--option", "lang=nl"],
      ["runs_bertscore", "no baseline is known for the model xlm-roberta-large"]),
+    (["-m", "umbrela", "--judge", "offline:nowhere/m"], ["offline:nowhere/m: "]),
 ]  # fmt: skip
 
 
@@ -181,8 +181,3 @@ def test_a_kept_run_has_the_models_that_it_had(tmp_path: Path) -> None:
     run = {"models": {"a": "m"}, "device": "cpu", "dtype": "float16", "batch_size": 3, "seed": 1}
     expected = ModelOptions({"a": str(tmp_path / "m")}, "cpu", "float16", 3)
     assert models_again(run, tmp_path).options == expected
-
-
-def test_an_encoder_of_the_offline_judge_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="offline:nowhere/m: "):
-        evaluate([Sample(id="1", query="q")], metrics=["umbrela"], judge="offline:nowhere/m")

@@ -261,10 +261,7 @@ def test_a_panel_pays_each_member_that_is_asked() -> None:
     run(samples, {"grades": Grades()}, panel.members[0])
     plan = plan_calls(samples, {"grades": Grades()}, panel)
     assert (plan.total.calls, plan.total.held) == (Range(18, 18), Range(18, 18))
-
-
-def test_the_offline_judge_and_its_part_in_a_panel_take_no_calls() -> None:
-    samples = make(5)
+    samples = make(5)  # the offline judge takes no calls
     plan = plan_calls(samples, ALL, OfflineJudge())
     assert not plan.asks and plan.total.calls == Range(0, 0) and plan.n_samples == 5
     with_one = Panel([OfflineJudge(), Oracle()])
@@ -351,6 +348,13 @@ def test_a_plan_from_the_first_samples_is_extrapolated_and_says_so() -> None:
     with Planner({"grades": Grades()}, Oracle()) as planner:
         planner.add(make(3, systems=2, depth=1))  # three questions of six samples
         assert planner.plan(n_samples=7).total.calls == Range(3, 4), "rounded outwards"
+    metrics = {"u": naming.parse("ragreport_usefulness"), "g": Grades()}
+    plan = plan_calls(make(300), metrics, OfflineJudge())  # the first 256 of them are asked
+    assert (plan.unsupported, plan.n_walked) == ({"u": 300}, 300)
+    with Planner({}, Oracle()) as planner:
+        planner.prepare("nugget bank", Grades(), make(300, depth=1))
+        plan = planner.plan()
+    assert plan.total.calls == plan.metrics[("nugget bank",)].calls == Range(300, 300)
 
 
 def test_a_metric_that_breaks_down_is_told_and_costs_the_plan_nothing_else() -> None:
@@ -362,16 +366,6 @@ def test_a_metric_that_breaks_down_is_told_and_costs_the_plan_nothing_else() -> 
     assert plan.total.calls == Range(12, 12)
     ((detail, n),) = plan.failed.items()
     assert n == 4 and "RuntimeError: no good" in detail and detail in str(call_part(plan))
-
-
-def test_what_a_plan_did_not_walk_is_extrapolated() -> None:
-    metrics = {"u": naming.parse("ragreport_usefulness"), "g": Grades()}
-    plan = plan_calls(make(300), metrics, OfflineJudge())  # the first 256 of them are asked
-    assert (plan.unsupported, plan.n_walked) == ({"u": 300}, 300)
-    with Planner({}, Oracle()) as planner:
-        planner.prepare("nugget bank", Grades(), make(300, depth=1))
-        plan = planner.plan()
-    assert plan.total.calls == plan.metrics[("nugget bank",)].calls == Range(300, 300)
 
 
 def test_the_plan_is_strict_json() -> None:

@@ -141,11 +141,8 @@ def write(tmp_path: Path, *lines: object) -> Path:
     return path
 
 
-ENTRY: dict[str, Any] = {
-    "qid": "q",
-    "query": "?",
-    "nuggets": [{"text": "a fact", "importance": "vital"}],
-}
+FACT = {"text": "a fact", "importance": "vital"}
+ENTRY: dict[str, Any] = {"qid": "q", "query": "?", "nuggets": [FACT]}
 
 
 def test_a_bank_is_written_and_read_back(tmp_path: Path) -> None:
