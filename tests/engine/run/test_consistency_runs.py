@@ -318,6 +318,8 @@ def test_a_dry_run_counts_the_queries_with_repeats(data: Path, capsys) -> None:
     assert "consistency: 1 query with two runs or more" in capsys.readouterr().out
     assert call(["run", str(data), "-s", "qa", "--dry-run", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["repeated"] is None
+    systems = [{**records()[0], "system": name} for name in "st"]  # a run of each
+    assert ragassay.plan(systems, ["em", "consistency"]).repeated == 0
 
 
 def test_percentiles_have_no_consistency_of_their_own() -> None:

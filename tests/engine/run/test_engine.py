@@ -284,6 +284,8 @@ def test_slices_by_turn_are_the_records_own_or_those_that_the_history_tells() ->
     assert turns(few) == {}
     some = [*told[:1], *named]
     assert turns(some) == turns(some, "turn") == {str(turn): 2 for turn in (1, 2, 3, 4)}
+    renamed = [{key.replace("tu", "Tu"): one[key] for key in one} for one in (*told, *named)]
+    assert turns(renamed) == {}  # the records' own are in the column Turn
 
 
 def test_repeats_of_a_query_are_one_cluster() -> None:

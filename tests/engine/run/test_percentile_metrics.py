@@ -85,4 +85,6 @@ def test_percentiles_are_compared_over_the_queries_that_both_runs_measured() -> 
     runs = [ragassay.evaluate(data, "latency_p95") for data in (new, old)]
     (tail,) = ragassay.compare(*runs, n_resamples=100).differences
     assert tail.n == 100
+    lots = [ragassay.evaluate(data, "latency_p95", cluster_by="lot") for data in (new, old)]
+    assert ragassay.compare(*lots, n_resamples=100).differences[0].low != tail.low  # drawn by lot
     assert tail.b_mean == pytest.approx(float(np.percentile(latencies(old[20:]), 95)))
