@@ -186,6 +186,8 @@ def test_an_answer_that_cites_nothing_is_not_cited_wrongly() -> None:
     for metric in ("citation_ore.f1", "citation.f1"):
         found = diagnose(ragassay.evaluate(records, [*METRICS, metric]))
         assert list(found.classes) == [None, "cited_wrongly", "cited_wrongly"], metric
+    said = ragassay.evaluate(records[2:], "citation.f1,citation.precision").summary.warnings
+    assert [text[:6] for text in said if "names no passage" in text] == ["1 mark"]  # counted once
 
 
 def test_the_examples_of_a_class_have_the_lowest_values_and_those_without_one_come_last() -> None:

@@ -17,11 +17,9 @@ SAID = "The system gave no answer: 6 of 6 samples are failures (5 connection: it
 def records(up: bool) -> list[dict[str, Any]]:
     found = {"answer": "Frank", "passages": [{"id": "d1", "text": "a text"}]}
     lost = ({"failure": f"connection: {why}."} for why in ("late", *["it is down"] * 5))
-    return [
-        {"id": f"q{n}", "query": f"What is {n}?", "references": ["Frank"], "gold": [{"id": "d1"}]}
-        | (found if up else failure)
-        for n, failure in enumerate(lost)
-    ]
+    asked = {"references": ["Frank"], "gold": [{"id": "d1"}]}
+    return [{"id": f"q{n}", "query": f"What is {n}?", **asked, **(found if up else failure)}
+            for n, failure in enumerate(lost)]  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -18,18 +18,12 @@ from ragassay.reports.run_reports import write_reports
 def data(folder: Path, letter: str) -> Path:
     """Two runs of three queries, whose ids, texts and system say which file they are from."""
     path = folder / f"{letter}.jsonl"
-    path.write_text(
-        "\n".join(
-            json.dumps(
-                {
-                    "id": f"{letter}{n}", "system": letter, "repeat": repeat,
-                    "answer": f"{letter} says {n + repeat}", "references": [f"{letter} says {n}"],
-                }
-            )
-            for n in range(3)
-            for repeat in range(2)
-        )
-    )  # fmt: skip
+    rows = [
+        {"id": f"{letter}{n}", "system": letter, "repeat": repeat,
+         "answer": f"{letter} says {n + repeat}", "references": [f"{letter} says {n}"]}
+        for n in range(3) for repeat in range(2)
+    ]  # fmt: skip
+    path.write_text("\n".join(map(json.dumps, rows)))
     return path
 
 

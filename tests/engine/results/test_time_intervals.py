@@ -66,7 +66,10 @@ def test_samples_are_counted_where_that_is_cheap(tmp_path: Path) -> None:
     kinds = (RECORDS, str(path), packed, [str(path), str(other)])
     sources = [open_source(data, make_config()) for data in kinds]
     assert [source.count() for source in sources] == [6, 6, None, 12]
-    assert [source.title for source in sources[1::2]] == ["rows.jsonl", "rows.jsonl and 1 more file"]
+    assert [source.title for source in sources[1::2]] == [
+        "rows.jsonl",
+        "rows.jsonl and 1 more file",
+    ]
 
 
 @pytest.mark.parametrize(("words", "says"), [

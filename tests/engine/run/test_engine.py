@@ -194,6 +194,8 @@ def test_an_interrupted_run_leaves_the_folder_as_it_was(tmp_path: Path) -> None:
     before = {path.name: path.read_bytes() for path in target.iterdir()}
     with pytest.raises(KeyboardInterrupt):
         ragassay.evaluate(broken(), ["em"], save=target)
+    with pytest.raises(UsageError, match="is the input"):
+        ragassay.evaluate(target / "samples.jsonl", ["em"], save=target)
     assert {path.name: path.read_bytes() for path in target.iterdir()} == before
 
 

@@ -23,11 +23,8 @@ QUERIES = {
 
 
 def records(*languages: str, **more: Any) -> list[dict[str, Any]]:
-    return [
-        {"id": f"{code}{at}", "query": text, "answer": "1250", "references": ["1250"], **more}
-        for code in languages
-        for at, text in enumerate(QUERIES[code])
-    ]
+    return [{"id": f"{code}{at}", "query": text, "answer": "1250", "references": ["1250"], **more}
+            for code in languages for at, text in enumerate(QUERIES[code])]  # fmt: skip
 
 
 def slices(data: list[dict[str, Any]], **options: Any) -> dict[str, list[str]]:
