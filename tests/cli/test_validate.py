@@ -15,6 +15,7 @@ from ragassay.cli.command_line import call
 from ragassay.engine.config.config_paths import save_mapping
 from ragassay.engine.config.run_config import make_config
 from ragassay.formats import place
+from ragassay.formats.sources.opening import STANDARD_INPUT
 from ragassay.metrics.core.naming import parse
 
 pytestmark = pytest.mark.usefixtures("here")
@@ -147,7 +148,7 @@ def test_the_saved_mapping_is_what_run_reads(capsys: pytest.CaptureFixture[str])
     assert call(["validate", "data/a.jsonl", "--save-mapping", "map.yaml"]) == 2
     assert "map.yaml already exists" in capsys.readouterr().err
     with pytest.raises(ragassay.UsageError, match="standard input has no name"):
-        save_mapping(Path("a.yaml"), make_config(data="-"), place("data/a.jsonl"))
+        save_mapping(Path("a.yaml"), make_config(data=STANDARD_INPUT), place("data/a.jsonl"))
     assert "Found by their names" not in Path("map.yaml").read_text()
     write("known.jsonl", [{"id": "1", "query": "Who?", "answer": "I.", "references": ["I."]}])
     assert call(["validate", "known.jsonl", "--save-mapping", "known.yaml"]) == 0
