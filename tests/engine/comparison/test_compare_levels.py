@@ -82,8 +82,7 @@ def test_a_hint_has_a_direction_where_the_interval_excludes_zero() -> None:
     assert not replace(hint, p_value=0.05).significant  # UltraRAG's is below 0.05
     assert unsure.hint is None and wording.verdict(unsure) == "no difference shown"
     found = replace(compare_arrays(["m"], *doubtful(12)), differences=(hint, unsure))
-    verdicts = found.to_polars()["verdict"].to_list()
-    assert verdicts == ["only a hint", "no difference shown"]
+    assert found.to_polars()["verdict"].to_list() == ["only a hint", "no difference shown"]
     equal = replace(hint, low=None, high=None, p_value=0.001)  # all differences are equal
     assert equal.hint == "better"
 

@@ -140,8 +140,7 @@ def test_a_gate_is_passed_failed_or_undecided(request: pytest.FixtureRequest) ->
     assert (run.gates[0].value, run.gates[0].passed) == (pytest.approx(bound), None)
     with pytest.raises(UsageError, match=r"above 0\.5"):
         decided("low(f1)>=0.4", [0.0, 1.0] * 20, level=0.5)
-    free = decided("f1>=0.1", [1.0] * 40, 1, bounds=(0.0, None))
-    assert free.passed is None  # the score may be anything
+    assert decided("f1>=0.1", [1.0] * 40, 1, bounds=(0.0, None)).passed is None  # no highest value
 
 
 @pytest.mark.parametrize("why", list(Reason))

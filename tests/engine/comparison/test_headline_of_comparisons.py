@@ -139,8 +139,7 @@ def test_where_all_queries_are_too_few_the_sentence_says_how_many_are_enough() -
 
 
 def test_a_query_whose_id_is_a_hash_is_shown_by_its_text() -> None:
-    asked = {"query": "Who? " * 20, "answer": "A", "references": ["A"]}
-    data = [asked, {"id": "q-1", "query": "When?"}]
+    data = [{"query": "Who? " * 20, "references": ["A"]}, {"id": "q-1", "query": "When?"}]
     run = ragassay.evaluate(data, ["em"])
     made = run.columns.identities[0][0]
     shown = shown_queries(run, [made, "q-1"])
