@@ -140,9 +140,8 @@ def test_the_saved_mapping_is_what_run_reads(capsys: pytest.CaptureFixture[str])
     }
     assert "# Columns that are not a field: nr.\n" in Path("map.yaml").read_text()
     keys = [line.split(":")[0] for line in Path("map.yaml").read_text().splitlines()]
-    assert [key for key in keys if key in ("data", "columns", "  query")] == [
-        "data", "columns", "  query",
-    ]  # fmt: skip
+    order = ["data", "columns", "  query"]
+    assert [key for key in keys if key in order] == order
     assert call(["run", "-c", "map.yaml", "--metrics", "answer_words", "--json"]) == 0
     assert '"n_samples": 2' in capsys.readouterr().out
     assert call(["validate", "data/a.jsonl", "--save-mapping", "map.yaml"]) == 2

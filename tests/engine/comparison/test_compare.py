@@ -209,8 +209,8 @@ def test_systems_in_one_run_can_be_taken_apart(tmp_path: Path) -> None:
     both = ragassay.evaluate(mixed, ["em"], interval="t")
     (note,) = [one for one in both.summary.notes if one.kind.startswith("mixed_systems")]
     assert (note.kind, both.summary.system) == ("mixed_systems_not_kept", "")
-    kept = ragassay.evaluate(mixed, ["em"], save=tmp_path).summary
-    assert "mixed_systems" in {one.kind for one in kept.notes}
+    kept = ragassay.evaluate(mixed, ["em"], save=tmp_path).summary.notes
+    assert "mixed_systems" in {one.kind for one in kept}
     assert note.counts == {"n": 2, "systems": "new, old", "one": "new"}
     new, old = by_system(both)
     assert (new.summary.title, new.summary.failures) == ("new", {"it is down": 1})

@@ -133,11 +133,11 @@ def test_a_gate_is_passed_failed_or_undecided(request: pytest.FixtureRequest) ->
     path = Path(__file__).parents[1] / "approved" / "gates.txt"
     check(path, decisions(), request.config.getoption("--approve"))
     data = [{"id": f"{n}", "answer": "ab"[n % 2], "references": ["a"]} for n in range(40)]
-    asked = ["low(em)>=0.4", "f1<=0.4"]  # a run computes what its gates need, too
-    run = ragassay.evaluate(data, "em", interval="t", level=0.9, fail_under=asked)
-    assert run.gates[1].passed
+    asked = {"fail_under": ["low(em)>=0.4", "f1<=0.4"]}  # which is computed for its gate
+    run = ragassay.evaluate(data, "em", interval="t", level=0.9, **asked)
     bound = mean_interval([0.0, 1.0] * 20, method="t", level=0.8).low
-    assert (run.gates[0].value, run.gates[0].passed) == (pytest.approx(bound), None)
+    assert run.gates[0].value == pytest.approx(bound)
+    assert [gate.passed for gate in run.gates] == [None, True]
     with pytest.raises(UsageError, match=r"above 0\.5"):
         decided("low(f1)>=0.4", [0.0, 1.0] * 20, level=0.5)
     assert decided("f1>=0.1", [1.0] * 40, 1, bounds=(0.0, None)).passed is None  # no highest value
@@ -159,9 +159,8 @@ def test_a_gate_prints_the_bound_that_it_looks_at() -> None:
     failed = decided("low(f1)>=0.99", [0.0] * 30)
     assert failed.sentence.endswith("FAILED, one-sided 95 % bounds 0.0000 and 0.0950")
     drop = GateResult("", None, False, threshold=-0.3)  # a drop of 0.3 is a change by -0.3
-    assert [drop.rounded(change) for change in (0.30001, -0.30001, 0.3)] == [
-        "0.30001", "-0.30001", "0.3000",
-    ]  # fmt: skip
+    said = [drop.rounded(change) for change in (0.30001, -0.30001, 0.3)]
+    assert said == ["0.30001", "-0.30001", "0.3000"]
     owed = decided("f1>=0.6", [0.65] * 10, 1)
     assert "mean 0.6500, between 0.5909 and 0.6818 with the missing scores" in owed.sentence
     assert "; 1 sample without a score counts at the worst and the best" in owed.sentence

@@ -178,6 +178,6 @@ def test_the_offline_judge_takes_a_sentence_encoder_and_says_which(tmp_path, mon
 
 
 def test_a_kept_run_has_the_models_that_it_had(tmp_path: Path) -> None:
-    run = {"models": {"a": "m"}, "device": "cpu", "dtype": "float16", "batch_size": 3, "seed": 1}
-    expected = ModelOptions({"a": str(tmp_path / "m")}, "cpu", "float16", 3)
-    assert models_again(run, tmp_path).options == expected
+    kept = {"models": {"a": "m"}, "device": "cpu", "dtype": "float16", "batch_size": 3, "seed": 1}
+    options = models_again(kept, tmp_path).options
+    assert options == ModelOptions({"a": f"{tmp_path}/m"}, "cpu", "float16", 3)

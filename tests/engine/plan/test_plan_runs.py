@@ -120,6 +120,7 @@ def test_a_plan_needs_no_key_and_makes_no_ledger(data: Path, monkeypatch, capsys
     assert total["cost"]["high"] > total["cost"]["low"] > 0
     own = ragassay.plan(data, "mtrag", judge="openai:gpt-4o-mini", price="1000,2000").calls
     assert own and own.total.cost and own.total.cost.low > total["cost"]["high"]
+    assert not own.listed_prices
     assert [path.name for path in data.parent.iterdir()] == [data.name]
     assert call(words) == 2
     assert "OPENAI_API_KEY" in capsys.readouterr().err

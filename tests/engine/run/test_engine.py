@@ -257,9 +257,11 @@ def test_slices_carry_their_n_and_a_column_that_nobody_has_is_an_error() -> None
     records = [RECORDS[0] | {"doc": "d"}, *RECORDS[1:]]
     said = ragassay.evaluate(records, ["em"], cluster_by="doc").summary.warnings
     assert any("3 of 4 samples have no doc" in warning for warning in said)
-    result = ragassay.evaluate(RECORDS, ["em"])
-    found = [(s.column, s.value, s.n, s.metrics["em"].mean) for s in result.summary.slices]
-    assert found == [("topic", "x", 2, 0.5), ("topic", "y", 2, 0.0)]
+    records = [{**one, "answerable": at < 2} for at, one in enumerate(RECORDS)]
+    slices = ragassay.evaluate(records, ["em"]).summary.slices
+    found = [(s.column[:5], s.value[:5], s.n, s.metrics["em"].mean) for s in slices]
+    labels = [("answe", "answe", 2, 0.5), ("answe", "unans", 2, 0.0)]
+    assert found == [*labels, ("topic", "x", 2, 0.5), ("topic", "y", 2, 0.0)]
     with pytest.raises(UsageError, match=r"column 'topik' of --slice-by.*topic"):
         ragassay.evaluate(RECORDS, ["em"], slice_by="topik")
 
@@ -465,9 +467,8 @@ def test_slices_stand_in_a_file_of_their_own_and_older_folders_are_read(tmp_path
     result = ragassay.evaluate(records, ["em", "f1"], slice_by=["topic"], save=folder)
     summary = orjson.loads((folder / "summary.json").read_bytes())
     assert "slices" not in summary
-    assert [one["value"] for one in orjson.loads((folder / "slices.json").read_bytes())] == [
-        "t0", "t1", "t2",
-    ]  # fmt: skip
+    values = [one["value"] for one in orjson.loads((folder / "slices.json").read_bytes())]
+    assert values == ["t0", "t1", "t2"]
     again = ragassay.open_run(folder)
     assert (again.summary, again.columns.slices) == (result.summary, result.columns.slices)
     older = summary | {"slices": orjson.loads((folder / "slices.json").read_bytes())}
@@ -501,6 +502,10 @@ def test_expected_answers_of_a_file_need_their_id_and_agree(tmp_path: Path) -> N
     path = tmp_path / "queries.csv"
     path.write_text("query_id,query,expected_answer\na,Who?,Ann Lee\n,Who?,Bob\nb,When?,\n")
     assert ragassay.evaluate(RECORDS, ["em"], references=str(path)).summary["em"].n_scored > 0
+    path.write_text("query_id,query,expected_answer\na,Whom?,Ann Lee\n,When?,Bob\n")
+    said = " ".join(ragassay.evaluate(RECORDS, ["em"], references=str(path)).summary.warnings)
+    for fact in ("1 by id, 1 by query", "nothing for 2 samples", "a different query for 1 sample"):
+        assert fact in said
     path.write_text("query_id,query,expected_answer\na,Who?,Ann Lee\na,Who?,Bob\n")
     with pytest.raises(InputError, match=r"line 3.*'a'"):
         ragassay.evaluate(RECORDS, ["em"], references=str(path))
