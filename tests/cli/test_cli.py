@@ -61,15 +61,19 @@ def test_compare_prints_the_published_fields(data: Path, tmp_path: Path, capsys)
     assert run("run", better, "-m", "em,f1", "-o", tmp_path / "new") == 0
     assert run("run", data, "-m", "em,f1", "-o", tmp_path / "old") == 0
     capsys.readouterr()
-    assert run("compare", tmp_path / "new", tmp_path / "old", "--json") == 0
-    row = json.loads(capsys.readouterr().out)["comparisons"][0]["differences"][0]
+    words = ("compare", tmp_path / "new", tmp_path / "old", "--json", "--fail-if-drop", "em>0.1")
+    assert run(*words) == 3, "too few to tell"
+    printed = capsys.readouterr()
+    assert "note: gate no drop em>0.1: undecided" in printed.err
+    row = json.loads(printed.out)["comparisons"][0]["differences"][0]
     assert row["A_mean"] == pytest.approx(2 / 3) and row["B_mean"] == pytest.approx(1 / 3)
     assert row["Diff(A-B)"] == pytest.approx(1 / 3) and row["significant"] is False
     assert {"p_value", "p_adjusted", "low", "high", "n", "verdict"} <= row.keys()
-    for suffix in ("html", "md", "json", "svg", "png"):
+    for suffix in ("HTM", "md", "json", "svg", "png"):
         page = tmp_path / f"c.{suffix}"
-        assert run("compare", tmp_path / "new", tmp_path / "old", "-o", page) == 0
-        assert page.stat().st_size > 300
+        words = ("compare", tmp_path / "new", tmp_path / "old", "-o", page, "--title", "Release 7")
+        assert run(*words) == 0 and page.stat().st_size > 300
+        assert suffix not in ("HTM", "md") or "Release 7" in page.read_text(encoding="utf-8")
     out = capsys.readouterr().out
     assert all(word in out for word in ("new", "old", "difference", "verdict"))
 
@@ -209,6 +213,8 @@ def test_metrics_lists_all_and_explains_one(capsys) -> None:
     for suite in ((), ("--suite", "chunks")):
         assert run("metrics", "--family", "chunks", *suite, "--json") == 0
         assert {one["family"] for one in json.loads(capsys.readouterr().out)} == {"chunks"}
+    assert run("metrics", "--long") == 0
+    assert "what it measures" in capsys.readouterr().out
     assert run("metrics", "ndcg") == 0
     assert "J" in capsys.readouterr().out
     assert "Did you mean" in complaint(capsys, "metrics", "nDGC")
@@ -267,9 +273,11 @@ def test_a_warning_of_a_reader_is_one_note_and_no_python_warning(tmp_path: Path,
     for name in ("test", "dev"):
         (folder / f"{name}.tsv").write_text("query-id\tcorpus-id\tscore\nq\td\t1\n")
     (tmp_path / "run.txt").write_text("q Q0 d 1 1.0 tag\n")
-    assert run("trec", tmp_path, tmp_path / "run.txt") == 0
+    assert run("trec", tmp_path, tmp_path / "run.txt", tmp_path / "run.txt") == 0
     error = capsys.readouterr().err
-    assert "note: " in error and "test.tsv was read" in error and "Warning" not in error
+    assert error.count("test.tsv was read") == 1 and "note: " in error and "Warning" not in error
+    show.warn(["[red]odd[/red]"] * 2)
+    assert capsys.readouterr().err == "note: [red]odd[/red]\n"
     for n, last in ((12, "note: n11"), (13, "note: and 1 more of these.")):
         show.warn(f"n{at}" for at in range(n))
         assert capsys.readouterr().err.splitlines()[n - 1 :] == [last]
@@ -310,6 +318,8 @@ def test_long_work_is_told_in_lines_where_there_is_no_terminal(monkeypatch, caps
     with progress_bar("scoring", lambda: 30, lambda: "3 of 30 asked"):
         time.sleep(0.3)
     assert "note: scoring: 3 of 30 asked\n" in capsys.readouterr().err
+    time.sleep(0.1)
+    assert not capsys.readouterr().err, "nothing more once it is done"
 
 
 def test_the_means_of_a_pipeline_say_of_how_many_and_are_a_dash_for_none() -> None:

@@ -265,6 +265,12 @@ def test_what_is_broken_is_said_and_the_exit_code_tells(tmp_path: Path, capsys) 
     assert f"{FOUNDATION.name}: ok" in out
 
 
+def test_without_a_model_to_check_the_exit_code_tells(monkeypatch, capsys) -> None:
+    monkeypatch.setattr(model_survey, "survey", lambda folders: [])
+    assert call(["models", "check"]) == 3
+    assert "No model is on this machine" in capsys.readouterr().out
+
+
 def test_a_model_that_no_metric_uses_is_refused_with_the_nearest() -> None:
     with pytest.raises(UsageError, match=r"Did you mean.*hallucination_evaluation_model"):
         check("vectara/hallucination-evaluation-model", ModelOptions())

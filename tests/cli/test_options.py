@@ -48,6 +48,7 @@ def test_the_documentation_holds_the_options_as_they_are(request: pytest.Fixture
 
 def test_each_option_is_a_flag_of_run() -> None:
     assert pairs("--columns", ["p=a", "p=b", "p=c"], several=True) == {"p": ["a", "b", "c"]}
+    assert pairs("--option", ["a=", "b=2"], scalars=True) == {"a": None, "b": 2}
     run.declare()
     assert RunConfig.model_fields.keys() - {"data"} <= run.__signature__.parameters.keys()
 
@@ -109,6 +110,8 @@ def test_quiet_says_why_a_run_is_incomplete(data: str, capsys: pytest.CaptureFix
     assert found.out == "" and found.err.startswith(
         "ragassay: Nothing was scored: the sample has no"
     )
+    assert call(["run", "bare.jsonl", "-m", "f1", "--json"]) == 3
+    assert "note: Nothing was scored" in capsys.readouterr().err
 
 
 BAD_FILES = {
@@ -134,7 +137,8 @@ BAD_FILES = {
     ("run data.jsonl --ks 1,x", "--ks '1,x': write whole numbers"),
     ("run data.jsonl --level 2", "--level: must be less than 1"),
     ("run data.jsonl --from yesterday", "--from: 'yesterday' is not a time"),
-    ("run data.jsonl --temperature -1", "--temperature: "),
+    ("run data.jsonl --temperature -1", "--temperature: "), ("token create x --days 0", "> 0"),
+    ("run data.jsonl --separator -", "--separator requires an argument"),
     *((f"run data.jsonl {flag} '{name}'", "a name is empty (an unset variable?)")
       for flag in ("--suite", "--judge")
       for name in ("", " ", "openai:gpt-4o,", "replay:a.jsonl,,offline")),
@@ -172,13 +176,15 @@ def test_the_help_of_run_fits_a_page_and_all_of_it_is_a_word_away() -> None:
     assert max(map(len, short.splitlines())) <= 80
 
 
-def test_the_completions_of_the_shell_know_every_option(tmp_path: Path, capsys) -> None:
+def test_the_completions_of_the_shell_know_every_option(tmp_path, monkeypatch, capsys) -> None:
     place = tmp_path / "completions"
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("SHELL", "/bin/zsh")
     assert call(["--install-completion", "--shell", "bash", "-o", str(place)]) == 0
     text = place.read_text()
     assert "--fail-under" in text and "--trust-offline" in text
     assert subprocess.run(["bash", "-n", str(place)], check=False).returncode == 0
-    assert str(place) in capsys.readouterr().out
+    assert str(place) in capsys.readouterr().out and [*tmp_path.iterdir()] == [place]
 
 
 @pytest.mark.parametrize(("words", "options", "left"), [

@@ -179,13 +179,16 @@ def test_options_that_do_not_fit_are_refused(taken, words, said, monkeypatch, ca
 
 
 @pytest.mark.parametrize(("severity", "codes"), [("error", [1, 1, 0]), ("look", [0, 1, 0])])
-def test_what_fails_a_check_is_chosen(severity: Any, codes: list[int], monkeypatch) -> None:
+def test_what_fails_a_check_is_chosen(severity: Any, codes: list[int], monkeypatch, capsys) -> None:
     finding = Finding(Note("never_verified", {}, ("a",)), severity=severity)
-    checked = Checked(1, [finding], {}, {}, None, {})
+    checked = Checked(1, [finding] * 21, {}, {}, None, {"support": "no budget"})
     monkeypatch.setattr(GoldenSet, "open", lambda folder: None)
     monkeypatch.setattr("ragassay.golden.judged_checks.check", lambda *_, **__: checked)
     words = ["golden", "check", "golden", "--fail-on"]
     assert [call([*words, on]) for on in ("error", "look", "never")] == codes
+    said = capsys.readouterr()
+    assert said.out.count("and 1 more (--json has all)") == 3
+    assert said.err.count("note: support was checked only in part: no budget.") == 3
 
 
 def test_a_comparison_is_of_what_was_said(taken, monkeypatch: pytest.MonkeyPatch) -> None:

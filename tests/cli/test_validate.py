@@ -124,9 +124,12 @@ def test_a_column_without_a_name_is_shown_as_such(tmp_path: Path, capsys) -> Non
     path.write_text(",question,answer,ground_truth,score\nx,Who?,I.,I,1\n")
     assert call(["validate", str(path)]) == 0
     assert "unless nested): '' (without a name), score\n" in capsys.readouterr().out
-    path.write_text(",question,answer,ground_truth,score\n0,Who?,I.,I,1\n")  # the index of pandas
+    path.write_text(",question,answer,my reference\n0,Who?,I.,I\n")  # the index of pandas
     assert call(["validate", str(path)]) == 0
-    assert "unless nested): score\n" in capsys.readouterr().out
+    said = "unless nested): my reference\nperhaps: --columns 'references=my reference'\n"
+    assert said in capsys.readouterr().out
+    assert call(["validate", str(path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["columns"]["unplaced"] == ["my reference"]
 
 
 def test_the_saved_mapping_is_what_run_reads(capsys: pytest.CaptureFixture[str]) -> None:

@@ -26,6 +26,7 @@ from ragassay.engine.results.summary import MetricSummary
 from ragassay.reports.charts import boxes, layouts, result_files as sources, svg, svg as figures
 from ragassay.reports.charts.boxes import BoxPanel, boxplots, overview, values_of
 from ragassay.reports.charts.svg import Point, trend
+from ragassay.reports.text import wording
 from ragassay.stats.intervals import mean_interval
 from ragassay.stats.repeats import spread
 from reports_examples import Kind, example, hostile, outcomes, pair, result, samples
@@ -139,13 +140,22 @@ def test_values_that_are_only_indicative_are_marked(tmp_path: Path) -> None:
 
 
 def test_systems_of_one_file_are_rows(tmp_path: Path) -> None:
-    heads = ["system", "query_id", plot_files.COLUMN["vital"]]
-    cells = [("b", "q1", "0.5"), ("a", "q1", "1.0"), ("b", "q2", "0.1"), ("a", "q2", "")]
+    heads = ["system", "query_id", *map(plot_files.COLUMN.get, ("vital", "answered")), "unscored"]
+    yes, why = '{"query_answered": "Yes"}', "nuggets.vital: needs_extra"
+    cells = [("b", "q1", "0.5", "", ""), ("", "q1", "1.0", yes, ""), ("b", "q2", "0.1", "", ""),
+             ("", "q2", "", "", why)]  # fmt: skip
     rows = [dict(zip(heads, cell, strict=True)) for cell in cells]
     path = plot_files.write(tmp_path / "x.csv", heads, rows)
     found = sources.opened([path], "trec")
-    assert [one.name for one in found.series] == ["b", "a"]
+    assert [one.name for one in found.series] == ["b", "(no name)"]
     assert [values_of(one, "nuggets.vital").size for one in found.series] == [2, 1]
+    metrics = found.series[1].summary.metrics
+    assert metrics["answered"].mean == 1.0
+    assert metrics["nuggets.vital"].unscored == {"needs_extra": 1}
+    other = plot_files.write(tmp_path / "y.csv", heads, [row | {"query_id": "z"} for row in rows[:2]])
+    names = [one.name for one in sources.opened([path, other], "trec").series]
+    assert names == ["x · b", "x · (no name)", "y · b", "y · (no name)"]
+    assert "No query is in all 4 rows" in " ".join(drawn(path, other).notes)
 
 
 def test_a_run_of_which_only_facts_are_told_is_none_and_all_judges_are_named(tmp_path) -> None:
@@ -183,7 +193,7 @@ def test_the_index_is_that_of_the_values_of_each_query(tmp_path: Path, ours: boo
 
 def test_the_picture_of_consistency_has_the_published_names(tmp_path: Path) -> None:
     said = words(drawn(plot_files.consistent(tmp_path / "c.csv"), evaluator="consistency"))
-    assert {"Retrieval", "BERTScore"} <= set(said)
+    assert {"Retrieval", "mean_umbrela_score of grade / 3 ↑", "BERTScore"} <= set(said)
     assert any("consistency-adjusted index" in text for text in said)
 
 
@@ -196,6 +206,8 @@ def test_a_query_without_statistics_counts_as_missing(tmp_path: Path) -> None:
     path = plot_files.consistency(tmp_path / "c.csv", cells)
     metric = read(path, "consistency").summary.metrics["rouge_score"]
     assert metric is not None and (metric.n_scored, metric.n_total) == (1, 4)
+    pairs = plot_files.consistency(tmp_path / "p.csv", {"q2": cells["q2"]})
+    assert "two runs make one pair" in " ".join(drawn(pairs, evaluator="consistency").notes)
 
 
 def test_a_run_folder_gives_its_consistency(tmp_path: Path, capsys) -> None:
@@ -241,8 +253,8 @@ def test_a_png_is_a_slide_and_an_svg_has_the_labels(tmp_path: Path, capsys) -> N
 
 def test_files_of_one_name_are_told_apart_by_their_folders(tmp_path: Path) -> None:
     (tmp_path / "run-a").mkdir()
-    paths = [Path("/x/a/results.csv"), Path("/x/b/results.csv"), Path("/x/b/results.csv")]
-    assert sources.labels(paths) == ["a/results", "b/results", "b/results (2)"]
+    paths = [Path("/x/a/r.v1.csv.gz"), *[Path("/x/b/r.v1.csv")] * 2]
+    assert sources.labels(paths) == ["a/r.v1", "b/r.v1", "b/r.v1 (2)"]
     generic = [tmp_path / "run-a", tmp_path / "run-b" / "trecrag.csv"]
     assert sources.labels(generic) == ["run-a", "run-b"]
 
@@ -265,6 +277,7 @@ def test_files_of_different_queries_are_told_apart(tmp_path: Path, capsys, ids, 
     told = " ".join(capsys.readouterr().err.split())
     for text in (told, " ".join(words(target))):
         assert said_ in text and ("by id" in text) is bool(said_)
+    assert ("4 to 6 queries." in text) is ("more" in ids)
 
 
 def test_panels_stand_in_the_order_asked_for_on_one_scale(tmp_path: Path) -> None:
@@ -374,6 +387,14 @@ def test_compare_writes_the_same_picture_of_two_runs(tmp_path: Path) -> None:
     (zero, *_), dots = marks(shown, "zero"), marks(shown, "dot")
     right = [float(dot.get("cx", "")) > float(zero.get("x1", "")) for dot in dots]
     assert right == [d.diff is not None and d.diff > 0 for d in found.differences]
+    assert {wording.p_value(d.p_adjusted) for d in found.differences} <= {
+        text.rpartition("p ")[2] for text in said
+    }
+    first = replace(found.differences[0], wins=3, losses=2, ties=1)
+    welch = words(overview(replace(found, unpaired=True, differences=(first,), n_tested=1), a))
+    assert "new higher on 3, lower on 2, 1 equal" in welch
+    assert "Verdicts: Welch's test, 5 % level." in " ".join(welch)
+    assert "No metric is tested." in " ".join(words(overview(replace(found, n_tested=0), a)))
 
 
 def test_a_difference_from_which_nothing_follows_is_dashed_and_says_so() -> None:

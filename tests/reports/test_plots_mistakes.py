@@ -54,7 +54,8 @@ def test_an_unknown_metric_lists_what_there_is_with_the_nearest(three: Path, cap
     ("vital_nuggetizer_score", "nuggets.vital"), ("Vital Strict", "nuggets.vital_strict"),
     ("precision@3", "umbrela_P@3"), ("AP@1", "umbrela_AP@1"), ("MRR", "umbrela_MRR"),
     ("weighted_recall", "citation.recall"), ("generation_score_no_answer_score", "answered"),
-    ("CITATION.F1", "citation.f1"),
+    ("CITATION.F1", "citation.f1"), ("Weighted Strict", "nuggets.weighted_strict"),
+    ("no_answer", "answered"),
 ])  # fmt: skip
 def test_a_metric_goes_by_its_published_names_and_ours(three, spelled: str, name: str) -> None:
     assert sources.chosen(sources.opened([three], "trec"), [spelled])[0] == [name]

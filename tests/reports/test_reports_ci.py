@@ -83,11 +83,14 @@ def test_a_gate_that_is_not_passed_names_five_samples_the_worst_first(tmp_path: 
 def test_a_run_that_is_incomplete_has_an_error(run: Path, tmp_path: Path) -> None:
     result = ragassay.open_run(run)
     assert {*write_reports(result, tmp_path)} == {"html", "markdown", "csv", "junit"}
-    lacking = replace(result, summary=replace(result.summary, incomplete=2, suite="qa"))
+    notes = (Note("text", {"text": "Careful."}, severity="warning"),)
+    summary = replace(result.summary, incomplete=2, suite="qa", notes=notes)
+    lacking = replace(result, summary=summary)
     for one, of in ((lacking, ".qa"), (replace(result, _consistency=lacking), "")):
         write_junit(one, tmp_path / "x.xml")
         case = cases(tmp_path / "x.xml")["the run is complete"]
         assert [child.get("message") for child in case] == ["2 scores are missing."]
+        assert ("Careful." in str(case[0].text)) is (one is lacking)
         assert case.get("classname") == f"ragassay{of}"
 
 

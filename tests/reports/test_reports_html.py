@@ -14,9 +14,12 @@ from hypothesis import given, strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
 import ragassay
-from ragassay.base.sample import GoldPassage, Passage
+from ragassay.base.note import Note
+from ragassay.base.sample import Answer, GoldPassage, Passage, Sample, Statement, Turn
 from ragassay.base.score import Outcome, Reason, Score, Unscored
+from ragassay.engine.results.comparison_result import GateResult
 from ragassay.engine.results.result import Result
+from ragassay.engine.results.score_rows import ScoreRow
 from ragassay.metrics.core import naming
 from ragassay.reports.html import pages, query_browser
 from ragassay.reports.html.query_browser import LONG, MARK, TextPool, packed, script_json
@@ -111,8 +114,15 @@ def test_a_comparison_shows_its_numbers_and_both_runs(tmp_path: Path) -> None:
         tests = [*map(wording.p_value, (d.p_value, d.t_p_value, d.p_adjusted))]
         end = [*tests, f"{d.n}", wording.number(d.detectable)]
         assert any(row[0].split()[0] == d.name and row[2:] == end for row in page.rows if row)
-    chosen = Page(compared((replace(comp, primary=("AP", "f1")), a, b), tmp_path, "Release 4"))
-    assert "Release 4 hybrid (new) against bm25 (old)" in chosen.words
+    notes = tuple(Note("text", {"text": f"a {one}"}, severity=one) for one in ("warning", "detail"))
+    more = {"brought": notes, "gates": (GateResult("no drop f1>0.1", 0.2, True),)}
+    primary = replace(comp, primary=("AP", "f1"), **more)
+    chosen = Page(compared((primary, a, b), tmp_path, "Release 4"))
+    for said in ("Release 4 hybrid (new) against bm25 (old)", "a warning", "a detail", "drop f1>0.1: pa"):
+        assert said in chosen.words
+    assert chosen.words.count("Configuration and versions") == 2
+    alone = replace(comp, unpaired=True, runs=(a, b))
+    assert pages.comparison_parts(alone)["browser"] is None, "they have no query in common"
     heads = [row[0].split()[0] for row in chosen.rows if len(row) == 6]
     others = [d.name for d in comp.differences if d.name not in ("AP", "f1")]
     assert heads == ["metric", "AP", "f1", "metric", *others]
@@ -290,6 +300,38 @@ def test_gold_is_marked_by_id_overlapping_span_or_text(tmp_path: Path) -> None:
     assert [entry[5] for entry in detail["gold"]] == ["", "new"]
     hits = naming.parse("ChunkP@3").score(replace(samples(1)[0], passages=texts, gold=wanted))
     assert isinstance(hits, Score) and hits.parts["hit_ranks"] == [1], "as the metrics see it"
+
+
+def test_a_page_holds_all_of_a_sample_and_what_judges_said_of_it() -> None:
+    statements = [Statement("It opens at nine.", (cited,)) for cited in "pg"]
+    statements += [Statement("Closed.", ("x",)), Statement("Free.")]
+    sample = Sample(
+        id="q", query="When?", history=(Turn("user", "Hello."), Turn("agent", "Yes?")),
+        answer=Answer("It opens at nine. It opens at nine. Free.", tuple(statements)),
+        negative_references=("ten",), answerability="answerable", metadata={"n": 3}, failure="late",
+        runs=(Sample(id="q", answer="A", passages=()), Sample(id="q", repeat=1, failure="down")),
+    )  # fmt: skip
+    prompt = [{"role": "user", "content": "Is it?"}]
+    yes = {"question": "attempted", "answer": {"answered": "yes"}}
+    votes = [{**yes, "messages": prompt, "judge": judge, "model": "m"} for judge in "ab"]
+    no = {"question": "grade", "answer": None, "reason": "refused", "detail": "no", "model": "m"}
+    records = {"v": {"id": "v", **yes, "votes": votes}, "n": {"id": "n", **no, "input_tokens": 7}}
+    one = ScoreRow("q", "", 0, "m", [1], "ok", parts={"a": "x" * 9_000}, evidence=("v", "n"))
+    rows = {"m": one, "k": replace(one, value=0.5, parts={"p": 1}, evidence=("n", "gone"))}
+    found = query_browser.details_of(("q", "", 0), sample, rows, records, 4_000)  # type: ignore
+    assert found["cited"] == [[0, 16, ["p"]], [18, 34, ["g"]], [None, "Closed.", ["x"]], [36, 40, []]]
+    assert found["history"] == [["user", "Hello."], ["agent", "Yes?"]]
+    assert found["runs"] == [[0, "A", None, 0], [1, None, "down", None]]
+    assert (found["failure"], found["negatives"]) == ("late", ["ten"])
+    assert found["labels"] == {"answerability": "answerable", "n": "3"}
+    assert [found["scores"][name][::3] for name in "mk"] == [["[1]", None], [0.5, '{"p":1}']]
+    assert found["evidence"] == {"m": [0, 1], "k": [1]}
+    both, refused = found["judge_answers"]
+    assert both["messages"] == [["user", "Is it?"]] and "messages" not in str(both["votes"])
+    assert (refused["failure"], refused["tokens"]) == ("refused: no", [7, 0])
+    assert "cost" not in refused, "it is not known"
+    bare = replace(sample, answer=Answer("Free.", (Statement("Free."),)))
+    assert "cited" not in query_browser.details_of(("q", "", 0), bare, {}, {}, 4_000)  # type: ignore
 
 
 def luminance(colour: str) -> float:

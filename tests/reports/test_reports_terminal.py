@@ -14,9 +14,13 @@ from rich.cells import cell_len
 import ragassay
 from ragassay.base.note import Note
 from ragassay.base.printable import dollars, plural
+from ragassay.base.sample import Sample
 from ragassay.base.score import AND, Reason, Score, Unscored
 from ragassay.engine.comparison.differences import compare_arrays
+from ragassay.engine.results.score_rows import ScoreRow
 from ragassay.engine.results.summary import MetricSummary, Slice, Spending, Summary
+from ragassay.engine.run.cost_estimate import Amount, CallPlan, Range, Throughput
+from ragassay.engine.run.rescoring import Evidence, Explained
 from ragassay.reports.charts.boxes import boxplots, overview
 from ragassay.reports.drawn.html import cell_html
 from ragassay.reports.drawn.markdown import escape, markdown
@@ -25,9 +29,17 @@ from ragassay.reports.model import Column, Report, lines, part, table
 from ragassay.reports.text import wording
 from ragassay.reports.views import summary_view
 from ragassay.reports.views.comparison_view import comparison_report, reach_of, verdicts
+from ragassay.reports.views.consistency_view import consistency_report
 from ragassay.reports.views.diagnosis_view import verdict_of
-from ragassay.reports.views.evidence_view import AnswerPiece, answer_pieces, shared_prompt, spread
-from ragassay.reports.views.plan_view import _duration, _short
+from ragassay.reports.views.evidence_view import (
+    AnswerPiece,
+    answer_pieces,
+    evidence_report,
+    nugget_table,
+    shared_prompt,
+    spread,
+)
+from ragassay.reports.views.plan_view import _duration, _short, call_part
 from ragassay.reports.views.summary_view import slice_parts, summary_notes, summary_report
 from reports_examples import HOSTILE, Kind, example, hostile, pair, result, samples
 from terminal_text import full_report, said as said_below, shown
@@ -280,6 +292,54 @@ def test_dollars_times_and_tokens_are_short_and_less_than_a_cent_is_not_nothing(
     assert [*map(_short, tokens)] == [*tokens.values()]
 
 
+def test_a_plan_says_its_limits_its_prices_and_what_was_left_out() -> None:
+    some, none = Range(2, 4), Range(0, 0)
+    asked = Amount(some, none, some, some, None)
+    metrics, kinds = {("a", "b", "c", "d"): asked}, {"grade": Range(0, 4), "idk": none}
+    speed = Throughput(2.0, True, 3, 60, 900)
+    plan = CallPlan("llm", True, metrics, asked, kinds, speed, some, n_samples=9, n_walked=9)
+
+    def said(**changes: Any) -> str:
+        return " ".join(shown(Report("", (call_part(replace(plan, **changes)),)), 300).split())
+
+    text = said(budget="5.00", fit="no price known", failed={"It broke": 2})
+    for part in ("3 at once, 2 s a call as in the ledger's last answers, 60 requests per minute, 900",
+                 "Calls by question: 0 – 4 grade.", "a, b, c", "depends on the answers",
+                 "No price is known", "Budget 5.00: no price", "2 samples could not be planned: It"):  # fmt: skip
+        assert part in text
+    assert "Extrapolated" not in text and "the first 5 of 9 samples" in said(n_walked=5)
+    exact = replace(asked, calls=Range(2, 2), cost=some)
+    text = said(total=exact, listed_prices=True, throughput=Throughput(2.0))
+    assert "list prices" in text and "at once, assuming 2 s a call)" in text
+    assert "depends" not in text and "No price" not in text
+    held = replace(asked, calls=none, held=Range(0, 3))
+    assert "ledger holds every answer" in said(total=held)
+    assert "no sample has what" in said(total=replace(held, held=none))
+
+
+def test_what_is_recorded_assumed_or_not_known_is_said_of_a_score() -> None:
+    record = {"id": "r", "question": "grade", "answer": {"grade": 1}, "model": "m", "attempts": 0}
+    row = ScoreRow("q", "", 0, "f1", 1.0, "assumed", evidence=("r",))
+    sample = Sample(id="q", repeat=2, runs=(Sample(id="q", failure="down"),))
+    scores = (Evidence(row, example(2).summary.metrics["f1"], (record,)),)
+    text = shown(evidence_report(Explained(sample, scores)), 300)
+    for said in ("q, repeat 2", "answer, repeat 0: none (down)", "recorded earlier", "--full shows",
+                 "price not known", "1.0000 (a published value for a missing part)"):  # fmt: skip
+        assert said in text
+    text = shown(evidence_report(Explained(sample, ())))
+    assert "keeps no score" in text and "--full" not in text
+    assert not nugget_table({"nuggets": ["a", "b"], "labels": ["vital"], "assignments": ["support"]})
+
+
+def test_a_statistic_of_fewer_queries_says_of_how_many() -> None:
+    metrics = [MetricSummary(stat, "", "", 0.5, n_scored=n, n_total=4, metric=f"runs_{stat}(of=em)")
+               for stat, n in (("mean", 4), ("cv", 3))]  # fmt: skip
+    summary = Summary("t", "consistency", "", 4, 2, "", {one.name: one for one in metrics})
+    report = consistency_report(summary)
+    assert re.search(r"em +0\.5000 +0\.5000 \(3/4\) +4/4", shown(report))
+    assert report.about.endswith("of 2 queries by several systems, 4 groups")
+
+
 def test_an_axis_reaches_as_far_as_the_interval_on_either_side_of_zero() -> None:
     comparison = pair()[0]
     fell = replace(comparison.differences[0], name="m", diff=-0.2, low=-0.5, high=0.1)
@@ -317,6 +377,15 @@ def test_the_metrics_that_rest_on_the_judge_are_named() -> None:
     both = replace(old, judges={f"people{AND}llm": 1})  # a value that rests on several judges
     asked = replace(summary, metrics={"m": both}, judging=Spending("llm", questions=1))
     assert any(line.startswith("Judged by llm") for line in summary_notes(asked))
+    spent = Spending("llm", "", 9, 7, 2, 1_000, 5, cost=0.5, disagreed=3, seconds=1.25)
+    six = {f"m{at}": replace(both, name=f"m{at}") for at in range(6)}
+    said = [*summary_notes(replace(summary, metrics=summary.metrics | six, judging=spent,
+                                   embedding=Spending("e", "", 3, 2, 0, 7, cost=0.5)))]  # fmt: skip
+    assert {"Judged by llm: m0, m1, m2, m3, m4, m5.", "The panel's members disagreed on 3 of 9 questions.",
+            "Embedded by e: 3 texts, 2 calls, 7 tokens, $0.50."} < {*said}  # fmt: skip
+    assert "Asked: 9 questions, 7 calls, 2 from the ledger, 1,000 tokens in and 5 out, $0.50, 1.2 s." in said
+    assert wording.judge_of(replace(old, judge="panel(openai:a, b)")) == "panel"
+    assert not wording.judge_of(replace(old, n_scored=2, n_assumed=2)), "nobody was asked"
 
 
 def test_the_verdict_stands_below_tables_and_only_asides_with_a_table_are_open() -> None:
@@ -342,6 +411,10 @@ def test_the_verdict_comes_first_and_the_numbers_follow() -> None:
     assert text.index(f"**Better on {escape(', '.join(better))}.") < text.index("|")
     assert all(wording.number(d.diff, sign=True) in text for d in comparison.differences)
     rows = [[cell.strip().replace("&lt;", "<") for cell in row] for row in tables(text)]
+    hint = replace(comparison.differences[0], standing="indicative", low=0.1, high=0.2)
+    assert "| ⚠ only a hint: better |" in markdown(
+        comparison_report(replace(comparison, differences=(hint,)))
+    )
     half = len(rows) // 2
     first, second = ({row[0]: row[1:] for row in part} for part in (rows[:half], rows[half:]))
     for d in comparison.differences:

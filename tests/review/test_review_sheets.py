@@ -254,6 +254,9 @@ def test_settings_are_kept_for_the_next_reviewer_and_wrong_ones_are_said(tmp_pat
     assert call([*review, "--calibration", str(known.folder)]) == 2
     assert "no known answers" in capsys.readouterr().err
     assert store.settings().calibration is None
+    known.review("i0", "ann", "reject", version(known, "i0"))
+    assert call([*review, "--calibration", str(known.folder)]) == 0, "it is known to be wrong"
+    assert store.settings().calibration == "../known"
     (store.folder / "review.json").write_text('{"people": 1}')
     assert call(review) == 2
     assert "review.json, field 'people'" in capsys.readouterr().err

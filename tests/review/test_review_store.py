@@ -13,7 +13,7 @@ import pytest
 from ragassay.base.errors import InputError, UsageError
 from ragassay.cli.command_line import call
 from ragassay.golden.golden_folder import GoldenSet, alone
-from ragassay.review.review_agreement import coefficients, item_agreement
+from ragassay.review.review_agreement import Agreements, coefficients, item_agreement
 from ragassay.review.review_store import ReviewConflictError, ReviewStore, version_of
 from reviewed_set import TEXT, item_of, small, version
 
@@ -327,6 +327,30 @@ def test_settled_items_stay_listed_and_count_as_settled(reviewed, capsys) -> Non
         "krippendorff alpha", "fleiss kappa", "cohen kappa",
     }  # fmt: skip
     assert Counter(one["settled_by"] for one in body["disagreements"]) == {"eve": 1, None: 14}
+
+
+def test_what_was_known_and_how_long_it_took_is_printed_of_items_and_labels(
+    tmp_path: Path, monkeypatch, capsys
+) -> None:
+    measure = [coefficients([{"a": "x", "b": "x"}])[0]]
+    items = Agreements({"": measure}, [{"settled_by": None}], {"ann": (1, 2)}, {"ann": [30.0, 60.0]})
+    left = [{"settled_by": "eve"}, {"settled_by": None}]
+    labels = Agreements({"grade": measure}, left, {}, {"bob": [6.0]})
+    place = "ragassay.review.review_agreement"
+    monkeypatch.setattr(f"{place}.item_agreement", lambda store: items)
+    monkeypatch.setattr(f"{place}.label_agreement", lambda store: labels)
+    monkeypatch.setattr(f"{place}.keep", lambda *_: "adjudication.jsonl")
+    folder = str(small(tmp_path / "g").folder)
+    assert call(["golden", "agreement", folder]) == 0
+    told = capsys.readouterr().out
+    for said in ("grade: krippendorff", "calibration: ann: 1 of 2 as known", "labels: bob: 0.1 min",
+                 "reviews: ann: 1.5 minutes for 2", "3 disagreements (2 of labels), 2 to settle"):  # fmt: skip
+        assert said in told
+    assert call(["golden", "agreement", folder, "--json"]) == 0
+    body = json.loads(capsys.readouterr().out)
+    assert (len(body["disagreements"]), len(body["labels_disagreements"])) == (1, 2)
+    assert body["calibration"] == {"ann": {"right": 1, "of": 2}}
+    assert body["seconds"] == {"reviews": {"ann": 90.0}, "labels": {"bob": 6.0}}
 
 
 def test_things_with_two_labels_count_and_people_are_compared_on_what_both_labelled() -> None:

@@ -6,19 +6,23 @@ import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
 
 from ragassay import examples
 from ragassay.base.sample import Turn
+from ragassay.base.score import Reason
 from ragassay.cli.command_line import call
+from ragassay.cli.golden.synthesize_command import _show, _show_plan
 from ragassay.engine.config.run_config import Judging
 from ragassay.golden.documents import load_documents
 from ragassay.golden.golden_folder import GoldenSet
 from ragassay.golden.golden_item import GoldenItem, GoldSpan
 from ragassay.review.review_store import ReviewStore, version_of
-from ragassay.synthesis.draft import Draft, Mix, Wish, chosen
+from ragassay.judges.judge import Failure
+from ragassay.synthesis.draft import Draft, Mix, Outcome, Rejection, Wish, chosen
 from ragassay.synthesis.filters import Filters
 from ragassay.synthesis.offline_generator import OfflineGenerator
 from ragassay.synthesis.sections import Corpus, Section, pairs_with_shared_names
@@ -320,6 +324,46 @@ def test_fewer_items_than_wanted_is_incomplete_and_told(tmp_path, capsys) -> Non
     assert call([*command, "--mix", "type=factual,yes-no,summary", "--json"]) == 3
     body = orjson.loads(capsys.readouterr().out)
     assert (body["wanted"], body["total"]) == (50, n)
+
+
+def test_the_outcome_says_what_was_rejected_what_it_cost_and_what_to_do(capsys) -> None:
+    wish = Wish(Path("d"), Path("o"), n=8, generator="openai:a", seed=6)
+    late, no = (Failure(None, reason, "it is") for reason in (Reason.TIMEOUT, Reason.REFUSED))  # type: ignore
+
+    def rejected(why: Any, n: int = 1, detail: str = "No.", failure: Any = None) -> list[Rejection]:
+        return [Rejection(why, detail, None, failure)] * n  # type: ignore
+
+    outcome = Outcome([], 5, 9, [*rejected("leak"), *rejected("form", 3)], (), 2, cached=4, cost=0.5)
+    assert _show(outcome, Path("o"), wish, as_json=False) == 3
+    told = capsys.readouterr()
+    assert "o: 0 items added as drafts, 5 of 8 there; 4 drafts rejected, 2 not chosen\n" in told.out
+    assert "0 calls sent, 4 from the ledger, $0.50" in told.out
+    err = " ".join(told.err.split())
+    assert "note: 3 drafts, form: No." in err and "4 rejected (form 3, leak 1). The" in err
+    assert _show(outcome, Path("o"), wish, as_json=True) == 3
+    assert orjson.loads(capsys.readouterr().out)["rejected_for"] == {"form": 3, "leak": 1}
+    for found, more, advice in (
+        (rejected("form"), {}, "another seed: --seed 7."),
+        (rejected("form"), {"generator": "offline"}, "The rules find no more"),
+        (rejected("form"), {"given": [None] * 8}, "Each draft has its reason"),
+        (rejected("not-written", detail="It declined."), {}, "Name another generator"),
+        (rejected("not-written", 1, "No.", no), {}, "Fix the generator"),
+        (rejected("not-checked", 1, "No.", no), {}, "Fix the checker"),
+    ):  # fmt: skip
+        short = replace(outcome, rejections=found)
+        assert _show(short, Path("o"), replace(wish, n=200 if more else 8, **more), as_json=False) == 3
+        err = " ".join(capsys.readouterr().err.split())
+        assert advice in err and ("8 items wanted" in err) is ("given" in more or not more)
+    why = [*rejected("form", 1, "once", late), *rejected("form", 2, "spent", late)]
+    stopped = replace(outcome, total=8, rejections=(), unasked=why)
+    assert _show(stopped, Path("o"), wish, as_json=False) == 3, "although all are there"
+    err = " ".join(capsys.readouterr().err.split())
+    assert "Not finished: 3 drafts not asked: spent. Run the same" in err and "seed" not in err
+    plan = {"drafts": 2, "calls": 3, "most_calls": 9, "held": 1, "input_tokens": 5_000,
+            "output_tokens": 7, "unpriced": 1, "cost": 0.5}  # fmt: skip
+    _show_plan(plan, as_json=False)
+    said = "2 drafts: at least 3 calls (5,000 tokens in, 7 out, $0.50), 1 from the ledger; at most 9 calls"
+    assert capsys.readouterr().out == f"{said}\n"
 
 
 def test_what_people_review_while_items_are_written_stays(tmp_path: Path) -> None:

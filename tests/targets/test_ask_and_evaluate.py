@@ -63,9 +63,13 @@ def test_an_evaluation_that_fails_does_not_end_the_asking(capsys) -> None:
         assert len(server.asked) == 160
 
 
-def test_an_answer_that_is_missing_is_seen_although_its_evaluation_is_complete() -> None:
+def test_an_answer_that_is_missing_is_seen_although_its_evaluation_is_complete(capsys) -> None:
     Path("ten.py").write_text("def answer(query):\n    return f\"{1 / ('is 10?' not in query)}\"\n")
-    assert call(["ask", "queries.jsonl", "--target", "ten:answer", "--suite", "serving"]) == 3
+    words = ["ask", "queries.jsonl", "--target", "ten:answer", "--suite", "serving"]
+    assert call(words) == 3
+    capsys.readouterr()
+    assert call([*words, "--quiet"]) == 3
+    assert capsys.readouterr().err.startswith("answer: 1 failed: query 'q10'")
 
 
 def test_what_is_wrong_with_the_evaluation_shows_before_asking(monkeypatch, capsys) -> None:

@@ -12,7 +12,8 @@ import pytest
 
 from ragassay.base.errors import UsageError
 from ragassay.cli.command_line import call
-from ragassay.targets.ask_run import ask, plan_asking
+from ragassay.cli.runs import ask as ask_command
+from ragassay.targets.ask_run import AskPlan, ask, plan_asking
 from system_server import Reply, SystemServer, echo
 
 QUERIES = [{"id": f"q{n}", "query": f"What is {n}?"} for n in range(40)]
@@ -109,6 +110,8 @@ def test_a_dry_run_asks_nothing_and_makes_no_ledger(capsys: pytest.CaptureFixtur
     assert call([*command, "--dry-run"]) == 0
     shown = capsys.readouterr().out
     assert "1.9 min" in shown and "not known" in shown and "Nothing was asked" in shown
+    ask_command._show_plans([AskPlan("mine", 9, 2, 7, True, None, None, 0)], json=False)
+    assert "7 or fewer" in capsys.readouterr().out
 
 
 def test_a_plan_takes_the_time_of_kept_answers_that_go_side_by_side() -> None:

@@ -468,6 +468,7 @@ def test_a_mapping_file_to_start_from_is_shown_and_written(tmp_path, monkeypatch
         with monkeypatch.context() as absent:  # the missing package is named early
             absent.setattr("ragassay.targets.http_api.http_target.find_spec", lambda name: None)
             assert call(words) == 2 and "needs aiohttp" in capsys.readouterr().err
+        assert call(["ask", *words[2:], *words[2:], "--init"]) == 2, "a file is for one system"
         assert call(["ask", *words[2:], "--init"]) == 0
         assert Path("mapping.yaml").read_text() in shown
         assert call([*words, "--init"]) == 2  # the file is there

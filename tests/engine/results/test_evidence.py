@@ -90,7 +90,9 @@ def test_explain_shows_each_vote_with_model_cost_and_reply(voted: Path, capsys: 
     assert PASSAGE in " ".join(full.split())
 
 
-def test_what_is_explained_and_computed_again_is_all_that_a_score_rests_on(tmp_path: Path) -> None:
+def test_what_is_explained_and_computed_again_is_all_that_a_score_rests_on(
+    tmp_path: Path, monkeypatch, capsys
+) -> None:
     grades = [dict.fromkeys(("match", "trust", "grade"), grade) for grade in (1, 3)]
     judge = Scripted(lambda question: grades["1968" in question.data["passage"]])
     by: dict[str, Any] = {"metrics": "umbrela,em,f1", "judge": judge, "save": tmp_path / "run"}
@@ -113,6 +115,12 @@ def test_what_is_explained_and_computed_again_is_all_that_a_score_rests_on(tmp_p
     assert [*rescoring.differing(again.different)] == ["q1: em was 1.0, and is 0.0"]
     (pair,) = again.to_json()["different"]
     assert [pair[side]["value"] for side in ("stored", "recomputed")] == [1.0, 0.0]
+    for n in (10, 11):
+        many = replace(again, different=again.different * n)
+        monkeypatch.setattr(rescoring, "rescore", lambda run, many=many: many)
+        assert call(["rescore", str(tmp_path / "run")]) == 3
+        said = capsys.readouterr().out
+        assert said.count("em was 1.0") == 10 and ("and 1 more" in said) is (n > 10)
 
 
 def test_a_text_that_the_offline_judge_does_not_read_is_named() -> None:

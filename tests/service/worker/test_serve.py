@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -11,12 +12,17 @@ import urllib.request
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
+from ragassay.cli import serve_commands
 from ragassay.cli.command_line import call
+from ragassay.service import application
+from ragassay.service.operation import service_log
 from ragassay.service.store.database import Store
 from ragassay.service.store.projects import create_project
+from ragassay.service.worker.worker import Worker
 from service_process import finished, serving, until, with_records, working
 
 JSON = "application/json"
@@ -138,6 +144,7 @@ def test_only_behind_a_proxy_its_headers_are_believed(tmp_path, trusted: bool, c
     (["--store", "mysql://x/y"], "not mysql"),
     (["--store", "postgresql://nobody@127.0.0.1:9/x"], "cannot be used"),
     (["--port", "99999"], "--port: there is no port 99999; choose one from 1 to 65535."),
+    (["--keep", "0d"], "--keep: '0d' is not a number of days"),
 ])  # fmt: skip
 def test_a_service_that_cannot_be_is_refused_in_a_sentence(
     words: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
@@ -149,7 +156,7 @@ def test_a_service_that_cannot_be_is_refused_in_a_sentence(
 
 
 def test_a_port_that_is_in_use_is_refused_before_the_service_says_that_it_serves(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch, capsys
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
@@ -158,6 +165,39 @@ def test_a_port_that_is_in_use_is_refused_before_the_service_says_that_it_serves
     assert told.out == ""
     assert f"cannot listen at 127.0.0.1:{port}" in told.err
     assert "Address already in use" in told.err and "choose another --port" in told.err
+    for number, key in ((errno.EACCES, "port"), (errno.EADDRNOTAVAIL, "host")):
+        taken = Mock(side_effect=OSError(number, "no"))
+        monkeypatch.setattr("socket.create_server", taken)
+        assert call(["serve", str(tmp_path / "data")]) == 2
+        assert f"(no); choose another --{key}" in capsys.readouterr().err
+
+
+def test_a_service_and_its_worker_are_as_was_said(tmp_path: Path, monkeypatch, capsys) -> None:
+    taken: list[Any] = []
+
+    def listening(*at: Any) -> socket.socket:
+        taken.append(at)
+        return socket.create_server(("127.0.0.1", 0))
+
+    def work(worker: Worker, *, until_idle: bool) -> None:
+        signal.raise_signal(signal.SIGTERM)
+        taken.append((until_idle, worker._stopped.is_set()))
+
+    monkeypatch.setattr(application, "create_app", lambda store, options: taken.append(options))
+    monkeypatch.setattr(serve_commands, "run_server", lambda *_, **how: taken.append(how))
+    monkeypatch.setattr(serve_commands, "listening", listening)
+    monkeypatch.setattr(service_log, "start_log", taken.append)
+    monkeypatch.setattr(Worker, "run", work)
+    words = "--host ::1 --port 65535 --name a --name b --no-worker --open --keep 90d --behind-proxy"
+    assert call(["serve", str(tmp_path), *words.split()]) == 0
+    offered = application.ServiceOptions(
+        "::1", ("a", "b"), views=tmp_path / "views", open=True, behind_proxy=True, keep_days=90
+    )
+    assert taken == [offered, None, ("::1", 65_535), {"behind_proxy": True}]
+    assert "http://[::1]:" in capsys.readouterr().out
+    for words in ("--log json", "--until-idle"):
+        assert call(["worker", str(tmp_path), *words.split()]) == 0
+    assert taken[4:] == ["json", (False, True), None, (True, True)]
 
 
 def test_a_worker_needs_a_store_that_is_there(tmp_path, capsys) -> None:
