@@ -5,16 +5,9 @@ from typing import Any
 
 import pytest
 
+from ragassay import Turn
 from ragassay.base.errors import InputError
-from ragassay.base.sample import (
-    Answer,
-    Answerability,
-    GoldPassage,
-    Passage,
-    Sample,
-    Statement,
-    Turn,
-)
+from ragassay.base.sample import Answer, Answerability, GoldPassage, Passage, Sample, Statement
 
 
 @pytest.mark.parametrize(("made", "said"), [

@@ -53,6 +53,8 @@ def test_dry_run_and_validate_say_what_is_there_and_write_nothing(data, tmp_path
     assert "3 samples" in capsys.readouterr().out
     (tmp_path / "RUN.YAML").write_text("data: data.jsonl\nmetrics: [em]\n")
     assert run("run", tmp_path / "RUN.YAML", "--dry-run") == 0, "a configuration in capitals"
+    with pytest.raises(RagassayError):
+        run("run", tmp_path / "absent.jsonl", "--debug")
 
 
 def test_compare_prints_the_published_fields(data: Path, tmp_path: Path, capsys) -> None:
@@ -240,11 +242,6 @@ def test_what_the_labels_lack_is_given_as_lines_to_add(tmp_path: Path, capsys) -
         assert ("unscored" in said) is (name == "Bob")
 
 
-def test_debug_shows_the_traceback(tmp_path: Path) -> None:
-    with pytest.raises(RagassayError):
-        call(["run", str(tmp_path / "absent.jsonl"), "--debug"])
-
-
 def test_ctrl_c_exits_130_and_leaves_no_half_file(tmp_path: Path) -> None:
     number = signal.SIGINT
     path, out = tmp_path / "long.jsonl", tmp_path / "out"
@@ -320,9 +317,6 @@ def test_long_work_is_told_in_lines_where_there_is_no_terminal(monkeypatch, caps
     assert "note: scoring: 3 of 30 asked\n" in capsys.readouterr().err
     time.sleep(0.1)
     assert not capsys.readouterr().err, "nothing more once it is done"
-
-
-def test_the_means_of_a_pipeline_say_of_how_many_and_are_a_dash_for_none() -> None:
     means = {"em": [None], "avg_em": None, "acc": [1.0, None], "avg_acc": 1.0, "rows": 2}
     rows = [[cell.text for cell in row.cells] for row in pipeline_command._table(means).rows]
     assert rows == [["em", "-", "0 of 1"], ["acc", "1.0000", "1 of 2"], ["rows", "2.0000", ""]]

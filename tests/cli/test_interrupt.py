@@ -36,15 +36,18 @@ def test_an_interrupt_that_python_drops_is_raised_at_the_next_look(capfd) -> Non
     assert capfd.readouterr().err == ""
 
 
-def test_a_handler_of_somebody_else_stays() -> None:
+def test_what_another_program_handles_or_ignores_as_under_nohup_is_left_to_it() -> None:
     heard = []
-    before = signal.signal(signal.SIGINT, lambda *_: heard.append(1))
-    try:
-        with show.remembered():
-            os.kill(os.getpid(), signal.SIGINT)
-        assert heard == [1]
-    finally:
-        signal.signal(signal.SIGINT, before)
+    handlers = {signal.SIGINT: lambda *_: heard.append(1), signal.SIGHUP: signal.SIG_IGN}
+    for number, handler in handlers.items():
+        before = signal.signal(number, handler)
+        try:
+            with show.remembered():
+                os.kill(os.getpid(), number)
+                show.check()
+        finally:
+            signal.signal(number, before)
+    assert heard == [1]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
@@ -57,16 +60,6 @@ def test_what_asks_a_process_to_end_is_ctrl_c(number: signal.Signals) -> None:
         assert signal.getsignal(number) is signal.SIG_DFL
     finally:
         signal.signal(number, before)
-
-
-def test_a_closed_terminal_does_not_end_what_runs_under_nohup() -> None:
-    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    try:
-        with show.remembered():
-            os.kill(os.getpid(), signal.SIGHUP)
-            show.check()
-    finally:
-        signal.signal(signal.SIGHUP, before)
 
 
 def command(*words: str) -> list[str]:

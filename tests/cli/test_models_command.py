@@ -34,18 +34,15 @@ from ragassay.reports.views import catalogue_view
 NEEDS = "the extra 'models' is not installed"
 
 
-def test_every_model_of_our_own_is_pinned_by_a_whole_commit_with_its_licence_and_size() -> None:
-    for name, commit in PINNED.items():
-        assert re.fullmatch(r"[0-9a-f]{40}", commit), name
-        assert KNOWN[name].licence and KNOWN[name].size and KNOWN[name].what, name
-
-
 def test_the_page_lists_every_model_with_its_commit_licence_and_size() -> None:
     page = (Path(__file__).resolve().parents[2] / "docs" / "models.md").read_text(encoding="utf-8")
     rows = re.findall(
         r"^\| `([^`]+/[^`]+|xlm[^`]+)` \| `(\w+)` \| .+ \| (.+) \| (.+) \|$", page, re.M
     )
     told = {name: tuple(rest) for name, *rest in rows}
+    for name, commit in PINNED.items():
+        assert re.fullmatch(r"[0-9a-f]{40}", commit), name
+        assert KNOWN[name].licence and KNOWN[name].size and KNOWN[name].what, name
     assert told == {
         name: (commit, KNOWN[name].licence, readable(KNOWN[name].size))
         for name, commit in PINNED.items()
@@ -109,11 +106,8 @@ def test_only_what_a_model_needs_is_fetched_and_never_its_code(there, wanted: se
     found = needed(there)
     assert set(found) == wanted and len(found) == len(wanted)
     assert not any(name.endswith(".py") for name in found)
-
-
-def test_of_a_foundation_only_the_tokenizer_is_fetched() -> None:
     there = ["config.json", "model.safetensors", "tokenizer.json", "spiece.model", "README.md"]
-    assert set(needed(there, tokenizer=True)) == {"config.json", "tokenizer.json", "spiece.model"}
+    assert {*needed(there, tokenizer=True)} == {"config.json", "tokenizer.json", "spiece.model"}
 
 
 def held(folder: Path) -> dict[str, bytes]:
@@ -230,14 +224,11 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return tiny_hhem.save_all(tmp_path_factory.mktemp("models"))
 
 
-def test_other_weights_than_the_published_are_told_by_their_scores(folders, capsys) -> None:
-    assert call(["models", "check", HHEM.name, *named(folders), "--device", "cpu"]) == 3
-    assert "says 0.8969: these are other weights" in capsys.readouterr().out
-
-
 def test_weights_that_give_the_published_scores_are_ok(folders, monkeypatch, capsys) -> None:
     from ragassay.models.classifiers.hhem import HhemModel
 
+    assert call(["models", "check", HHEM.name, *named(folders), "--device", "cpu"]) == 3
+    assert "says 0.8969: these are other weights" in capsys.readouterr().out
     model = HhemModel(ModelOptions(folders))
     pairs = [(source, text) for source, text, _ in KNOWN[HHEM.name].examples]
     examples = [(*pair, value) for pair, value in zip(pairs, model.scores(pairs), strict=True)]
@@ -265,15 +256,12 @@ def test_what_is_broken_is_said_and_the_exit_code_tells(tmp_path: Path, capsys) 
     assert f"{FOUNDATION.name}: ok" in out
 
 
-def test_without_a_model_to_check_the_exit_code_tells(monkeypatch, capsys) -> None:
+def test_where_there_is_no_model_and_where_no_metric_uses_it(monkeypatch, capsys) -> None:
+    with pytest.raises(UsageError, match=r"Did you mean.*hallucination_evaluation_model"):
+        check("vectara/hallucination-evaluation-model", ModelOptions())
     monkeypatch.setattr(model_survey, "survey", lambda folders: [])
     assert call(["models", "check"]) == 3
     assert "No model is on this machine" in capsys.readouterr().out
-
-
-def test_a_model_that_no_metric_uses_is_refused_with_the_nearest() -> None:
-    with pytest.raises(UsageError, match=r"Did you mean.*hallucination_evaluation_model"):
-        check("vectara/hallucination-evaluation-model", ModelOptions())
 
 
 def test_a_model_is_known_by_its_commit_or_by_what_lies_in_its_folder(tmp_path: Path) -> None:

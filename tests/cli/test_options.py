@@ -101,15 +101,10 @@ def test_quiet_prints_only_gates_that_did_not_pass_errors_and_data(data: str, ca
     assert capsys.readouterr().err == "ragassay: nothing.jsonl: there is no such file.\n"
     assert call(["run", data, "-m", "f1"]) == 0
     assert "f1" in capsys.readouterr().out
-
-
-def test_quiet_says_why_a_run_is_incomplete(data: str, capsys: pytest.CaptureFixture[str]) -> None:
     Path("bare.jsonl").write_text('{"id": "a", "query": "Q?", "answer": "A."}\n')
     assert call(["run", "bare.jsonl", "-m", "f1", "--quiet"]) == 3
     found = capsys.readouterr()
-    assert found.out == "" and found.err.startswith(
-        "ragassay: Nothing was scored: the sample has no"
-    )
+    assert found.out == "" and found.err.startswith("ragassay: Nothing was scored: the sample h")
     assert call(["run", "bare.jsonl", "-m", "f1", "--json"]) == 3
     assert "note: Nothing was scored" in capsys.readouterr().err
 

@@ -109,7 +109,7 @@ def test_an_answer_under_a_name_of_ones_own_in_a_trace_is_shown_with_its_path(
     assert f"unless nested): {path}" in capsys.readouterr().out
 
 
-def test_columns_that_are_named_are_not_among_those_without_a_field(capsys) -> None:
+def test_columns_without_a_field_are_shown_but_not_those_that_are_named(tmp_path, capsys) -> None:
     records = [
         {"question": "Who?", "response": "I.", "context_0": LONG, "context_1": LONG, "note_1": "x"},
         {"question": "W", "response": "I", "context_0": LONG, "context_1": None, "conversation": 1},
@@ -117,9 +117,6 @@ def test_columns_that_are_named_are_not_among_those_without_a_field(capsys) -> N
     write("a.jsonl", records)
     assert call(["validate", "a.jsonl", "--columns", "passages=context_*"]) == 0
     assert capsys.readouterr().out.endswith("unless nested): note_1\n")
-
-
-def test_a_column_without_a_name_is_shown_as_such(tmp_path: Path, capsys) -> None:
     path = tmp_path / "pandas.csv"
     path.write_text(",question,answer,ground_truth,score\nx,Who?,I.,I,1\n")
     assert call(["validate", str(path)]) == 0

@@ -10,16 +10,9 @@ import jsonschema
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+from ragassay import Turn
 from ragassay.base.errors import InputError
-from ragassay.base.sample import (
-    Answer,
-    Answerability,
-    GoldPassage,
-    Passage,
-    Sample,
-    Statement,
-    Turn,
-)
+from ragassay.base.sample import Answer, Answerability, GoldPassage, Passage, Sample, Statement
 from ragassay.formats import detect, load, read, reading, schema, to_record
 from ragassay.formats.format import SURE
 from ragassay.formats.native import from_record, write

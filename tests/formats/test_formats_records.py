@@ -8,16 +8,9 @@ from typing import Any
 
 import pytest
 
+from ragassay import Turn
 from ragassay.base.errors import InputError, RagassayWarning, UsageError
-from ragassay.base.sample import (
-    Answer,
-    Answerability,
-    GoldPassage,
-    Passage,
-    Sample,
-    Statement,
-    Turn,
-)
+from ragassay.base.sample import Answer, Answerability, GoldPassage, Passage, Sample, Statement
 from ragassay.formats import Notes, from_records, load
 from ragassay.formats.native import write
 from ragassay.formats.records import field_names

@@ -16,15 +16,9 @@ from ragassay.judges.llm.messages import keys_wanted, tokens_of, tokens_of_quest
 from ragassay.judges.panel import Panel, combine, decided, differ, disagreed
 from ragassay.judges.planning_judge import PlanningJudge
 from ragassay.judges.question import Lost, Question, Reply
+from ragassay.judges.questions import RelevanceGrade, ReportOnContext
 from ragassay.judges.questions.checklists import Claims, ExtractClaims
-from ragassay.judges.questions.grading import (
-    ContextReport,
-    Rating,
-    ReferenceRating,
-    Relevance,
-    RelevanceGrade,
-    ReportOnContext,
-)
+from ragassay.judges.questions.grading import ContextReport, Rating, ReferenceRating, Relevance
 from ragassay.transport.providers_and_prices import Price
 from valid_answers import largest
 

@@ -11,18 +11,9 @@ import polars as pl
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from ragassay import (
-    Answerability,
-    GoldPassage,
-    InputError,
-    Passage,
-    Reason,
-    Sample,
-    Score,
-    Unscored,
-    UsageError,
-)
-from ragassay.base.errors import RagassayWarning
+from ragassay import Answerability, GoldPassage, InputError, Passage, Reason, Sample, Score
+from ragassay.base.errors import RagassayWarning, UsageError
+from ragassay.base.score import Unscored
 from ragassay.engine.run.ranked_runs import evaluate_run
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import AllSamples, Window

@@ -152,7 +152,8 @@ def test_systems_of_one_file_are_rows(tmp_path: Path) -> None:
     metrics = found.series[1].summary.metrics
     assert metrics["answered"].mean == 1.0
     assert metrics["nuggets.vital"].unscored == {"needs_extra": 1}
-    other = plot_files.write(tmp_path / "y.csv", heads, [row | {"query_id": "z"} for row in rows[:2]])
+    rows = [row | {"query_id": "z"} for row in rows[:2]]
+    other = plot_files.write(tmp_path / "y.csv", heads, rows)
     names = [one.name for one in sources.opened([path, other], "trec").series]
     assert names == ["x · b", "x · (no name)", "y · b", "y · (no name)"]
     assert "No query is in all 4 rows" in " ".join(drawn(path, other).notes)
@@ -357,7 +358,7 @@ def test_why_there_is_no_value_is_said_within_its_panel(n_metrics: int, across: 
     assert {round(left - 6) for _, left, *_ in told} == lefts
 
 
-def test_a_text_is_wrapped_to_its_room_or_cut_with_an_ellipsis() -> None:
+def test_a_text_is_wrapped_to_its_room_and_a_scale_has_a_few_round_numbers() -> None:
     text = "no value: needs extra (15), missing input (1), undefined (1)"
     chars = svg.CHAR * 10
     assert svg.wrapped(text, 100 * chars, 10, 1) == [text]
@@ -366,9 +367,6 @@ def test_a_text_is_wrapped_to_its_room_or_cut_with_an_ellipsis() -> None:
     (cut,) = svg.wrapped(text, 32 * chars, 10, 1)
     assert cut.startswith("no value: needs extra (15)") and cut.endswith("…") and len(cut) <= 32
     assert svg.wrapped("x" * 40, 10 * chars, 10, 3) == ["x" * 9 + "…"]
-
-
-def test_a_scale_has_a_few_round_numbers() -> None:
     assert svg.ticks(0, 1) == [0, 0.2, 0.4, 0.6, 0.8, 1]
     assert svg.ticks(-0.262, 0.262) == [-0.2, -0.1, 0, 0.1, 0.2]
     assert svg.ticks(12, 1_890) == [500, 1000, 1500]
@@ -455,13 +453,10 @@ def test_thinning_keeps_the_ends_and_is_deterministic(numbers: list[float], limi
     assert set(found.tolist()) <= set(numbers)
 
 
-def test_a_sum_is_not_called_a_mean() -> None:
+def test_a_sum_is_no_mean_and_a_name_no_markup() -> None:
     kind = Kind("num_rel", "A count", "x", (0.0, None), True, "sum")
     said = words(boxplots(result(samples(2), {"num_rel": [Score(3), Score(4)]}, (kind,))))
     assert "sum" in said and "mean" not in said
-
-
-def test_names_of_the_data_are_text_and_never_markup() -> None:
     svg = boxplots(hostile()).svg()
     assert any("a.b[0]'\"" in text for text in words(boxplots(hostile())))
     assert not {"script", "img"} & {one.tag.rpartition("}")[2] for one in ET.fromstring(svg).iter()}
@@ -488,16 +483,13 @@ def metric(low: float | None, high: float | None) -> MetricSummary:
     )  # fmt: skip
 
 
-def test_points_median_and_mean_lie_above_the_box() -> None:
+def test_points_median_and_mean_lie_above_the_box_on_a_scale_from_zero() -> None:
     svg = str(figures.distribution(metric(0.0, 1.0), SHOWN))
     drawn = ("box", "points", "median", "mean-interval", "mean")  # what is later lies above
     places = [svg.index(f'class="{shape}"') for shape in drawn]
     assert places == sorted(places)
     dots = re.search(r'class="points" d="([^"]+)"', svg)
     assert dots is not None and dots[1].count("M") == SHOWN.size
-
-
-def test_a_range_without_a_lower_end_is_drawn_from_zero() -> None:
     assert figures.scale_of(metric(None, 1.0)) == (0.0, 1.0)
     assert figures.scale_of(metric(None, None)) == (0.964, 1.0)
     below = MetricSummary("m", "", "f", 0.1, None, None, 0.95, "t", 2, 2,

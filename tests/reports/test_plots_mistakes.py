@@ -32,15 +32,12 @@ def test_the_evaluator_must_be_named_and_the_choices_are_listed(three: Path, cap
     assert "trec" in wrong and "consistency" in wrong
 
 
-def test_of_many_metrics_only_the_nearest_are_listed(tmp_path: Path, capsys) -> None:
+def test_of_many_metrics_only_the_nearest_are_listed(three: Path, tmp_path: Path, capsys) -> None:
     folder = str(plot_files.many_metrics(tmp_path / "run"))
     for name, wanted in (("metric-with-long-name-7", "metric-with-a-long-name-7"), ("zzz", "42")):
         text = said(capsys, folder, "-e", "trec", "--metrics-to-plot", name)
         assert wanted in text and folder in text
         assert text.count("metric-with-a-long-name-") <= 5
-
-
-def test_an_unknown_metric_lists_what_there_is_with_the_nearest(three: Path, capsys) -> None:
     text = said(capsys, str(three), "-e", "trec", "--metrics-to-plot", "vital_nugetizer", "MRR")
     assert "'vital_nugetizer' is not in the files" in text and "nuggets.vital" in text
     text = said(capsys, str(three), "-e", "trec", "--metrics-to-plot", "umbrella")

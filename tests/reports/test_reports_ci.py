@@ -109,9 +109,6 @@ def test_any_text_makes_a_file_that_parses(scored: tuple[Result, Path], text: st
     ElementTree.parse(place / "x.xml")
     for line in ci_reports.github_commands([replace(gate, gate=text)], [summary]):
         assert line.startswith("::error title=") and len(line.splitlines()) == 1
-
-
-def test_an_annotation_ends_where_its_line_does() -> None:
     gate = GateResult("a:b,c>=1", 0.2, None, why="50 %\nof it")
     (line,) = ci_reports.github_commands([gate])
     assert line.startswith("::error title=gate undecided%3A a%3Ab%2Cc>=1::gate a:b,c>=1: ")
@@ -135,10 +132,7 @@ def test_github_shows_annotations_and_a_summary(run: Path, tmp_path, monkeypatch
     assert json.loads(found.out[: found.out.index("\n}\n") + 3])["n_samples"] == 6
     assert found.err.startswith("::notice title=gate passed%3A em>=0.2::")
     assert "| metric | new | old | difference | verdict |" in place.read_text()
-
-
-def test_the_summary_of_a_step_is_added_where_there_is_one(tmp_path: Path) -> None:
-    place = tmp_path / "summary.md"
+    place = tmp_path / "other.md"
     named = {"GITHUB_STEP_SUMMARY": str(place)}
     assert ci_reports.add_to_step_summary("x", named) and place.read_text() == "x\n\n"
     assert not ci_reports.add_to_step_summary("x", {})

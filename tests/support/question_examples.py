@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ragassay.judges.question import Question, Reply
+from ragassay.judges.questions import ExtractClaims, ExtractNuggets, NuggetImportance
 from ragassay.judges.questions.answering import (
     AnswerAttempted,
     AnswerContent,
@@ -17,14 +18,7 @@ from ragassay.judges.questions.answering import (
     WriteAnswer,
     WriteQuery,
 )
-from ragassay.judges.questions.checklists import (
-    AssignNuggets,
-    CitationSupport,
-    ClaimSupport,
-    ExtractClaims,
-    ExtractNuggets,
-    NuggetImportance,
-)
+from ragassay.judges.questions.checklists import AssignNuggets, CitationSupport, ClaimSupport
 from ragassay.judges.questions.grading import (
     AnswerMatch,
     Contradiction,

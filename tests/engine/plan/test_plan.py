@@ -23,14 +23,9 @@ from ragassay.judges.judge import Failure, Judge, JudgeAnswer, Provenance
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.panel import Panel
 from ragassay.judges.question import Question
+from ragassay.judges.questions import NuggetList
 from ragassay.judges.questions.answering import SaysIdk
-from ragassay.judges.questions.checklists import (
-    Claims,
-    ClaimSupport,
-    ExtractClaims,
-    ExtractNuggets,
-    NuggetList,
-)
+from ragassay.judges.questions.checklists import Claims, ClaimSupport, ExtractClaims, ExtractNuggets
 from ragassay.judges.questions.grading import RelevanceGrade
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.judged import JudgedMetric

@@ -21,13 +21,8 @@ from ragassay.judges.asking import Ask, Asker
 from ragassay.judges.judge import Failure, JudgeAnswer
 from ragassay.judges.questions.grading import RelevanceGrade
 from ragassay.transport.budget import Account, Budget
-from ragassay.transport.endpoints.endpoint import (
-    Completion,
-    Endpoint,
-    EndpointError,
-    Prompt,
-    Stopped,
-)
+from ragassay.transport.endpoints import Prompt
+from ragassay.transport.endpoints.endpoint import Completion, Endpoint, EndpointError, Stopped
 from ragassay.transport.endpoints.endpoint_errors import from_status, rejected, retry_after
 from ragassay.transport.endpoints.http_chats import MOST_TOKENS
 from ragassay.transport.providers_and_prices import Price

@@ -18,14 +18,10 @@ from ragassay.judges.judge import Failure
 from ragassay.judges.llm.messages import Unreadable, read
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.question import Question, harmless
+from ragassay.judges.questions import RubricGrade
 from ragassay.judges.questions.answering import AnswerAttempted, SaysIdk
 from ragassay.judges.questions.checklists import CitationSupport, ClaimSupport
-from ragassay.judges.questions.grading import (
-    AnswerMatch,
-    RelevanceGrade,
-    ReportOnContext,
-    RubricGrade,
-)
+from ragassay.judges.questions.grading import AnswerMatch, RelevanceGrade, ReportOnContext
 from valid_answers import largest, smallest
 
 PLAIN = "A plain text."

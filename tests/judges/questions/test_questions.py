@@ -11,22 +11,10 @@ from pydantic import ValidationError
 from question_examples import ANSWER, EXAMPLES, MODELS, QUERY, fences, name_of
 from ragassay.judges.panel import combinable, combine
 from ragassay.judges.question import RULE, Question, kinds
+from ragassay.judges.questions import NuggetAssignments, ReportOnContext, RubricGrade, Support
 from ragassay.judges.questions.answering import Idk
-from ragassay.judges.questions.checklists import (
-    AssignNuggets,
-    ClaimsSupported,
-    ClaimSupport,
-    NuggetAssignments,
-    Support,
-)
-from ragassay.judges.questions.grading import (
-    Graded,
-    Rating,
-    Relevance,
-    RelevanceGrade,
-    ReportOnContext,
-    RubricGrade,
-)
+from ragassay.judges.questions.checklists import AssignNuggets, ClaimsSupported, ClaimSupport
+from ragassay.judges.questions.grading import Graded, Rating, Relevance, RelevanceGrade
 from valid_answers import largest, smallest
 
 each_question = pytest.mark.parametrize("question", EXAMPLES, ids=name_of)

@@ -18,13 +18,9 @@ from ragassay.judges.ledger.ledger_admin import record_of
 from ragassay.judges.ledger.paid_answers import JUDGE_ANSWER, Paid
 from ragassay.judges.panel import Panel
 from ragassay.judges.question import Question
+from ragassay.judges.questions import ReportOnContext
 from ragassay.judges.questions.checklists import ClaimSupport, ExtractClaims
-from ragassay.judges.questions.grading import (
-    Relevance,
-    RelevanceGrade,
-    ReportOnContext,
-    Satisfaction,
-)
+from ragassay.judges.questions.grading import Relevance, RelevanceGrade, Satisfaction
 from ragassay.judges.replay import Replay
 from valid_answers import largest, smallest
 

@@ -198,10 +198,6 @@ def test_a_service_and_its_worker_are_as_was_said(tmp_path: Path, monkeypatch, c
     for words in ("--log json", "--until-idle"):
         assert call(["worker", str(tmp_path), *words.split()]) == 0
     assert taken[4:] == ["json", (False, True), None, (True, True)]
-
-
-def test_a_worker_needs_a_store_that_is_there(tmp_path, capsys) -> None:
-    folder = tmp_path / "nosuch"
-    assert call(["worker", str(folder), "--until-idle"]) == 2
+    assert call(["worker", str(tmp_path / "nosuch"), "--until-idle"]) == 2
     assert "There is no service in" in capsys.readouterr().err
-    assert not folder.exists()
+    assert not (tmp_path / "nosuch").exists()
