@@ -44,6 +44,10 @@ def test_the_documentation_holds_the_options_as_they_are(request: pytest.Fixture
     assert with_tables(page) == page, again
     assert SCHEMA.read_text(encoding="utf-8") == schema, again
     assert set(re.findall(r"^- `(\w+)`", page, re.M)) == set(RunConfig.model_fields)
+    blocks = re.findall(r"^```yaml[^\n]*\n(.*?)^```", page, re.M | re.S)
+    assert blocks, "the schema takes the examples of its page"
+    for text in blocks:
+        jsonschema.validate(yaml.safe_load(text), json_schema())
 
 
 def test_each_option_is_a_flag_of_run() -> None:
@@ -64,13 +68,6 @@ def test_each_option_is_a_flag_of_run() -> None:
 def test_the_schema_takes_what_a_file_may_say(text: str, good: bool) -> None:
     checker = jsonschema.Draft202012Validator(json_schema())
     assert checker.is_valid(yaml.safe_load(text)) == good
-
-
-def test_the_schema_takes_the_examples_of_its_page() -> None:
-    blocks = re.findall(r"^```yaml[^\n]*\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.M | re.S)
-    assert blocks
-    for text in blocks:
-        jsonschema.validate(yaml.safe_load(text), json_schema())
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -155,7 +155,7 @@ def test_the_saved_mapping_is_what_run_reads(capsys: pytest.CaptureFixture[str])
     assert head.startswith("# Found by their names: ") and "answer in answer" in head
 
 
-def test_suites_that_the_data_suit_are_counted(capsys, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_suites_that_suit_are_counted_but_not_what_only_an_llm_can_judge(capsys, monkeypatch):
     write("a.jsonl", [{"id": "1", "query": "Who?", "answer": "I."}, {"id": "2", "query": "What?"}])
     assert call(["validate", "a.jsonl", "--json"]) == 0
     suites = json.loads(capsys.readouterr().out)["suites"]
@@ -164,9 +164,6 @@ def test_suites_that_the_data_suit_are_counted(capsys, monkeypatch: pytest.Monke
     assert suites["qa"]["n_samples"] == suites["serving"]["n_samples"] == 0
     monkeypatch.setattr("ragassay.engine.run.data_preview.LOOKED_AT", 1)
     assert call(["validate", "a.jsonl"]) == 0 and "of the first 1 " in capsys.readouterr().out
-
-
-def test_what_only_an_llm_can_judge_is_not_counted(capsys: pytest.CaptureFixture[str]) -> None:
     write("a.jsonl", [{"id": "1", "query": "Who?", "answer": "I."}, {"id": "2", "failure": "x"}])
     for judge, n in (("offline", 0), ("http://127.0.0.1:9/v1#m", 1)):
         config = {"data": "a.jsonl", "metrics": "answer_relevance,answered", "judge": judge}
@@ -231,11 +228,7 @@ def test_what_validate_counts_is_what_run_scores(capsys: pytest.CaptureFixture[s
     data = [{"id": f"{n}-{k}", "passages": [{"id": "a"}] * n + [{"text": "b"}], "gold_ids": ["a"]}
             for n in range(4) for k in range(n + 1)]  # fmt: skip
     assert [*ragassay.plan(data, "RR").lacking["RR"].values()] == [4, 3, 2]  # the most frequent
-
-
-def test_the_ids_of_passages_may_stand_in_their_metadata(capsys) -> None:
-    """The message about passages without ids names the way."""
-    path = write("a.jsonl", WITHOUT_IDS)
+    # The ids of passages may stand in their metadata, as the message about them says.
     named = ["--columns", "passage_ids=passages[*].metadata.source"]
     assert call(["validate", str(path), "--metrics", "RR", *named]) == 0
     capsys.readouterr()

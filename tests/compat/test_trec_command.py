@@ -23,6 +23,8 @@ OLD = "q1 Q0 b 1 9 old\nq1 Q0 a 2 8 old\nq2 Q0 c 1 7 old\n"
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     more = {"twice": TWICE, "circle": CIRCLE, "both": BOTH, "short": "q1 map 0.5\n"}
+    for name in ("xba", "xub"):
+        more[name] = "".join(f"q1 Q0 {one} {n} {9 - n} t\n" for n, one in enumerate(name))
     for name, text in ({"qrels": QRELS, "new.run": NEW, "old.run": OLD} | more).items():
         (tmp_path / name).write_text(text)
     return tmp_path
@@ -78,9 +80,26 @@ def test_c_averages_over_all_judged_queries(trec: Trec) -> None:
     assert [found[name] for name in about] == ["qrels", "old.run", "old", 3, 3, 1, 0]
 
 
-def test_a_missing_query_scores_0_even_where_the_formula_says_otherwise(trec: Trec) -> None:
-    found = trec.json("qrels old.run -c -q -m utility.0,0,-1,0")
-    assert found["measures"]["utility_0,0,-1,0"]["queries"]["q3"] == 0.0
+@pytest.mark.parametrize(("words", "measure", "query", "value"), [
+    ("old.run -c -m utility.0,0,-1,0", "utility_0,0,-1,0", "q3", 0.0),  # a query that is missing
+    *(("old.run -c -m dcg", "dcg", *pair) for pair in (("q1", 0.6309297), ("q2", 2), ("q3", 0))),
+    *(("old.run -c -m ideal_dcg", "ideal_dcg", f"q{n}", v) for n, v in ((1, 1), (2, 2), (3, 1))),
+    *(("old.run -c -m yaap", "yaap", *pair) for pair in (("q2", 0.6931472), ("q3", -0.6931472))),
+    # 100 documents but one relevant and one irrelevant retrieved.
+    ("new.run -m utility.0,0,0,1 -N 100", "utility_0,0,0,1", "q1", 98),
+    ("old.run -l 2 -M 1 -m num_rel", "num_rel", "all", 1),
+    ("old.run -l 2 -M 1 -m num_ret", "num_ret", "all", 2),
+    ("xba -m recip_rank", "recip_rank", "all", 1 / 3), ("xba -J -m num_ret", "num_ret", "all", 2),
+    ("xba -J -m recip_rank", "recip_rank", "all", 1 / 2),
+    ("xba -J -M 2 -m num_ret", "num_ret", "all", 1),  # as trec_eval: the depth comes first
+    ("xub -l 0 -m num_rel,bpref", "num_rel", "all", 2),  # all but u, which has -1
+    ("xub -l 0 -m recip_rank", "recip_rank", "all", 1 / 3),
+])  # fmt: skip
+def test_each_option_counts_in_the_values(trec: Trec, words: str, measure, query, value) -> None:
+    if words.startswith("xub"):
+        Path("qrels").write_text("q1 0 a 1\nq1 0 b 0\nq1 0 u -1\n")
+    found = trec.json(f"qrels {words} -q")["measures"][measure]
+    assert ({"all": found["all"]} | found["queries"])[query] == pytest.approx(value)
 
 
 def test_queries_without_judgements_are_told(trec: Trec) -> None:
@@ -102,10 +121,7 @@ def test_parameters_win_over_the_defaults_of_a_nickname(trec: Trec) -> None:
     assert [name for name in found["measures"] if name.startswith("P_")] == ["P_3", "P_4", "P_7"]
 
 
-def test_the_level_and_the_depth_are_honoured(trec: Trec) -> None:
-    found = trec.json("qrels old.run -l 2 -M 1 -m num_rel,num_ret")
-    assert found["measures"]["num_rel"]["all"] == 1
-    assert found["measures"]["num_ret"]["all"] == 2
+def test_the_level_is_honoured_in_a_comparison(trec: Trec) -> None:
     (comparison,) = trec.json("qrels new.run old.run -l 2")["comparisons"]
     means = {d["name"]: d["A_mean"] for d in comparison["differences"]}
     assert means["AP"] == pytest.approx(1 / 3), "only c is relevant at level 2"
@@ -148,6 +164,7 @@ def test_runs_with_the_same_tag_are_called_by_their_files(trec: Trec) -> None:
     Path("old.run").write_text(OLD.replace(" old", " new"))
     found = trec.json("qrels new.run old.run -m map")
     assert found["comparisons"][0]["b"] == "old.run"
+    assert found["n_missing"] == 1, "of the baseline"
 
 
 @pytest.mark.parametrize(("words", "parts"), [
@@ -174,7 +191,7 @@ def test_runs_with_the_same_tag_are_called_by_their_files(trec: Trec) -> None:
     ("qrels new.run -Z qrels", ["qrels, line 1", "not a mean and a standard deviation"]),
     ("qrels new.run -Z short", ["short, line 1", "3 columns", "4"]),
     ("qrels new.run -M 0", ["at least 1"]), ("qrels new.run --ks 0 -m recall", ["at least 1"]),
-    ("qrels new.run old.run -q", ["take one run"]),
+    *((f"qrels new.run old.run {one}", ["take one run"]) for one in ("-q", "-n")),
     ("qrels new.run old.run -m num_q", ["None of these", "mean"]),
     ("qrels nwe.run", ["there is no such file", "new.run"]), ("qrels .", ["this is a folder"]),
     ("new.run new.run", ["this is a run, not qrels"]),
@@ -189,31 +206,6 @@ def test_n_leaves_out_the_summary(trec: Trec) -> None:
     lines = trec.lines("qrels old.run -q -n -m map")
     assert lines == [["map", "q1", "0.5000"], ["map", "q2", "1.0000"]]
     assert not trec.lines("qrels old.run -n -m map")
-
-
-def test_at_level_0_every_judged_document_is_relevant(trec: Trec) -> None:
-    Path("qrels").write_text("q1 0 a 1\nq1 0 b 0\nq1 0 u -1\n")
-    Path("old.run").write_text("q1 Q0 x 1 9 t\nq1 Q0 u 2 8 t\nq1 Q0 b 3 7 t\n")
-    found = trec.json("qrels old.run -l 0 -m num_rel,recip_rank,bpref")
-    assert found["measures"]["num_rel"]["all"] == 2
-    assert found["measures"]["recip_rank"]["all"] == pytest.approx(1 / 3)
-
-
-def test_the_collection_counts_in_utility(trec: Trec) -> None:
-    words = "qrels new.run -m utility.0,0,0,1 -q -n"
-    # q1: 100 documents but one relevant and one irrelevant retrieved.
-    assert trec.lines(f"{words} -N 100")[0][2] == "98.0000"
-
-
-def test_unjudged_documents_are_removed(trec: Trec) -> None:
-    Path("old.run").write_text("q1 Q0 x 1 9 t\nq1 Q0 b 2 8 t\nq1 Q0 a 3 7 t\n")
-    plain = trec.json("qrels old.run -m recip_rank,num_ret")
-    found = trec.json("qrels old.run -J -m recip_rank,num_ret")
-    assert plain["measures"]["recip_rank"]["all"] == pytest.approx(1 / 3)
-    assert found["measures"]["recip_rank"]["all"] == pytest.approx(1 / 2)
-    assert found["measures"]["num_ret"]["all"] == 2
-    first = trec.json("qrels old.run -J -M 2 -m num_ret")  # as trec_eval: the depth comes first
-    assert first["measures"]["num_ret"]["all"] == 1
 
 
 def test_one_query_can_be_looked_at(trec: Trec) -> None:
@@ -258,15 +250,6 @@ def test_values_become_deviations_from_a_mean(trec: Trec) -> None:
     assert values[:3] == ["Zmap q1 2.0000", "Zmap q2 0.0000", "Zmap q3 -1000000.0000"]
     assert "Znum_q all 3.0000" in values
     assert "1 value without a mean" in err
-
-
-def test_a_missing_query_keeps_what_a_ranking_without_documents_has(trec: Trec) -> None:
-    words = "qrels old.run -c -q -m dcg -m ideal_dcg -m yaap"
-    found = trec.json(words)["measures"]
-    assert found["dcg"]["queries"] == {"q1": pytest.approx(0.6309297), "q2": 2.0, "q3": 0.0}
-    assert found["ideal_dcg"]["queries"] == {"q1": 1.0, "q2": 2.0, "q3": 1.0}
-    assert found["yaap"]["queries"]["q3"] == pytest.approx(-0.6931472)
-    assert found["yaap"]["queries"]["q2"] == pytest.approx(0.6931472)
 
 
 def test_means_are_summed_in_the_order_of_the_queries(trec: Trec) -> None:

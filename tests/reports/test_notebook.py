@@ -77,9 +77,7 @@ def test_gates_warnings_and_labels_stand_there_and_are_escaped() -> None:
     judged = ragassay.evaluate(data, "answer_match", judge=lambda prompt: "no")
     assert "are not kept in the ledger" in words(judged._repr_html_())
     assert re.search("⚠ The answers of .*lambda are not kept", str(judged.summary))
-
-
-def test_no_text_of_the_data_commands_the_terminal_that_prints_a_notebook() -> None:
+    # No text of the data commands the terminal that prints a notebook.
     command = "\x1b]0;owned\x07\x9b2J"
     data = [{"id": "1", "system": command, "query": command, "answer": "a", "references": ["b"]}]
     result = ragassay.evaluate(data, ["em"])
@@ -87,7 +85,7 @@ def test_no_text_of_the_data_commands_the_terminal_that_prints_a_notebook() -> N
         assert not set("\x1b\x07\x9b") & set(shown._repr_html_())
 
 
-def test_a_comparison_shows_differences_and_verdicts(run, old: ragassay.Result) -> None:
+def test_a_comparison_shows_differences_and_verdicts_once(run, old, monkeypatch) -> None:
     comparison = run.compare(old)
     shown = comparison._repr_html_()
     assert len(shown) < 8_000 and "<script" not in shown
@@ -99,13 +97,10 @@ def test_a_comparison_shows_differences_and_verdicts(run, old: ragassay.Result) 
     assert "runs" not in comparison.to_json()
     again = pickle.loads(pickle.dumps(comparison))
     assert again == comparison
-
-
-def test_a_text_is_not_shown_a_second_time_in_a_notebook(run, old, monkeypatch) -> None:
     monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
-    shown: list[object] = []
-    monkeypatch.setattr("rich.jupyter.display", lambda *each: shown.append(each))
-    assert "faithfulness" in repr(run.compare(old)) and not shown
+    twice: list[object] = []
+    monkeypatch.setattr("rich.jupyter.display", lambda *each: twice.append(each))
+    assert "faithfulness" in repr(run.compare(old)) and not twice
 
 
 def test_a_plan_shows_what_would_be_asked_and_needs_no_key(monkeypatch: Any) -> None:

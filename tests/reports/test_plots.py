@@ -55,7 +55,7 @@ def test_every_run_counts_and_the_interval_keeps_the_runs_of_a_query_together(th
     assert "1.700" in text and "3/4" in text and "3 queries, up to 2 runs each" in text
 
 
-def test_box_points_mean_and_interval_are_drawn_where_their_values_lie(tmp_path: Path) -> None:
+def test_box_points_mean_and_interval_are_drawn_where_their_values_lie(tmp_path, three) -> None:
     queries = plot_files.many(40)
     path = plot_files.ore(tmp_path / "a.csv", queries)
     shown = drawn(path, metrics=["vital_nuggetizer_score"])
@@ -79,9 +79,6 @@ def test_box_points_mean_and_interval_are_drawn_where_their_values_lie(tmp_path:
     drawn_at = [float(x) for x in re.findall(r"M([\d.]+)", points.get("d", ""))]
     assert [(x - left) / width for x in drawn_at] == pytest.approx(values, abs=1e-3)
     assert {f"{expected.mean:.3f}", f"{median:.3f}", "40/40"} <= set(words(shown))
-
-
-def test_questions_answered_is_a_share_of_the_judged_answers(three: Path) -> None:
     shown = drawn(three, metrics=["no_answer_score"])
     assert {"75 %", "4/4"} <= set(words(shown))
     assert not marks(shown, "points"), "a share has no points"
@@ -190,10 +187,7 @@ def test_the_index_is_that_of_the_values_of_each_query(tmp_path: Path, ours: boo
         by = 3.0 if name == "mean_umbrela_score" else 1.0
         expected = [spread([v / by for v in row[name]]).cai for row in plot_files.CELLS.values()]
         assert one.columns.values(name).tolist() == pytest.approx(expected)
-
-
-def test_the_picture_of_consistency_has_the_published_names(tmp_path: Path) -> None:
-    said = words(drawn(plot_files.consistent(tmp_path / "c.csv"), evaluator="consistency"))
+    said = words(drawn(path, evaluator="consistency"))
     assert {"Retrieval", "mean_umbrela_score of grade / 3 ↑", "BERTScore"} <= set(said)
     assert any("consistency-adjusted index" in text for text in said)
 
@@ -393,10 +387,7 @@ def test_compare_writes_the_same_picture_of_two_runs(tmp_path: Path) -> None:
     assert "new higher on 3, lower on 2, 1 equal" in welch
     assert "Verdicts: Welch's test, 5 % level." in " ".join(welch)
     assert "No metric is tested." in " ".join(words(overview(replace(found, n_tested=0), a)))
-
-
-def test_a_difference_from_which_nothing_follows_is_dashed_and_says_so() -> None:
-    found, a, _ = pair(30)
+    # A difference from which nothing follows is dashed and says so.
     assert not marks(overview(found, a), "dashed")
     first, *others = found.differences
     hinted = replace(found, differences=(replace(first, standing="indicative"), *others))
@@ -413,13 +404,10 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return overview(compare(new, old), new), list(new.summary.metrics)
 
 
-def test_labels_of_many_metrics_never_overlap(many: Any) -> None:
+def test_labels_of_many_metrics_never_overlap_and_those_of_one_scale_share_an_axis(many) -> None:
     texts = labels(many[0])
     assert len(texts) > 42 * 5
     assert overlaps(texts) == []
-
-
-def test_metrics_of_one_scale_stand_together_above_an_axis(many: Any) -> None:
     shown, order = many
     drawn_order = [text for text in words(shown) if text in order]
     closed = [name for at, name in enumerate(order) if at % 3]

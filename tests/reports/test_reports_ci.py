@@ -138,9 +138,6 @@ def test_github_shows_annotations_and_a_summary(run: Path, tmp_path, monkeypatch
     assert not ci_reports.add_to_step_summary("x", {})
     with pytest.raises(UsageError, match="cannot be written"):
         ci_reports.add_to_step_summary("x", {"GITHUB_STEP_SUMMARY": str(tmp_path)})
-
-
-def test_report_gates_a_finished_run(run: Path, tmp_path: Path) -> None:
     words = ["report", str(run), "-o", str(tmp_path), "--format", "junit"]
     assert call([*words, "--fail-under", "em>=0.1"]) == 0
     assert next(iter(cases(tmp_path / "junit.xml"))) == "em>=0.1"

@@ -84,13 +84,10 @@ def test_no_width_cuts_a_verdict_or_a_number_of_a_comparison(width: int, full: b
         assert not full or wording.number(d.detectable) in rows
 
 
-def test_every_mean_has_its_coverage_and_unscored_reasons() -> None:
+def test_coverage_reasons_and_labels_are_in_the_readers_words() -> None:
     text = shown(summary_report(example(20).summary), 80)
     assert re.search(r"f1 ↑ .*\d\.\d{4}.* 17/20", text)
     assert re.search(r"f1, em, rougeL\(stem=false\)\.f .* 3 of 20", text)
-
-
-def test_reasons_and_labels_are_in_the_readers_words() -> None:
     data: list[dict[str, Any]] = [
         {"id": f"{at}", "query": "Where is it?", "answer": "By the river.", **more}
         for at, more in enumerate(({"references": ["By it"]}, {"gold": ["x"]}, {}))
@@ -213,12 +210,12 @@ def test_labels_sums_and_directions_are_shown() -> None:
         Kind("errors", "A rate", "x", (0.0, 1.0), False),
     )
     outcomes = {
-        "verdict": [Score("yes"), Score("no"), Score("yes")],
+        "verdict": [Score([1]), Score([]), Score([1])],
         "num_rel": [Score(3), Score(4), Score(5)], "errors": [Score(0.1), Score(0.2), Score(0.3)],
     }  # fmt: skip
     found = result(samples(3), outcomes, kinds)
     text = shown(summary_report(found.summary))
-    assert "verdict: 2 yes, 1 no" in text
+    assert "verdict: 2 [1], 1 []" in text
     assert re.search(r"num_rel \(sum\) ↑\s+12 ", text)
     assert "errors ↓" in text
     below = {panel.title: panel.below for panel in boxplots(found).panels}
@@ -334,15 +331,12 @@ def test_an_axis_reaches_as_far_as_the_interval_on_either_side_of_zero() -> None
         assert '<line class="zero" x1="90.0"' in text
 
 
-def test_metrics_without_scores_in_both_runs_share_one_line_and_have_no_row() -> None:
+def test_values_that_came_with_the_records_and_metrics_without_scores_have_a_line() -> None:
     data = [{"id": f"q{n}", "query": "Who?", "answer": f"Frank {n}"} for n in range(5)]
     run = ragassay.evaluate(data, ["answer_words", "exact_match", "P@5"])
     text = markdown(full_report(ragassay.compare(run, run)))
     assert text.count("exact\\_match") == 1 and "exact\\_match, P@5: no query has" in text
     assert "| answer\\_words" in text
-
-
-def test_it_is_said_how_many_values_came_with_the_records() -> None:
     given = {"id": "1", "query": "Who?", "answer": "Ann", "given": {"idk_eval": 0.0}}
     judged, by = {"id": "2", "query": "Who?", "answer": "Ann"}, {"given_by": {"idk_eval": "people"}}
     for data, how in (([given], "all of 1 value)"), ([given, judged], "1 of 2 values)"),

@@ -22,7 +22,7 @@ COLUMN = {
     "hhem": "generation_score_hallucination_score", "citations": "generation_score_citation_scores",
     "f1": "generation_score_citation_f1_score", "answered": "generation_score_no_answer_score",
 }  # fmt: skip
-NUGGETS = ("All", "Vital Strict", "Weighted Strict")
+STRICT = ("Vital Strict", "Weighted Strict")
 STATS = ("mean", "median", "std", "max_min", "iqr", "consistency_adjusted_index")
 
 
@@ -56,8 +56,8 @@ def full(value: float, answered: bool = True) -> dict[str, Any]:
     return {
         "umbrela": 3 * value,
         "ranking": {"precision@": {"1": 1.0, "3": value}, "AP@": {"1": value}, "MRR": value},
-        "nuggets": {"nuggetizer_scores": dict.fromkeys(NUGGETS, value / 2)}, "all": value,
-        "vital": value**2, "hhem": 1 - value,
+        "nuggets": {"nuggetizer_scores": {"All": value, **dict.fromkeys(STRICT, value / 2)}},
+        "all": value, "vital": value**2, "hhem": 1 - value,
         "citations": {"weighted_precision": value, "weighted_recall": value / 4, "f1": 0.4},
         "f1": 0.4, "answered": {"query_answered": "yes" if answered else "no"},
     }  # fmt: skip
