@@ -52,12 +52,9 @@ def test_what_no_record_has_is_an_error_that_says_what_there_is(condition: str) 
         chosen(condition)
     if "!=" in condition or "sorce" in condition:
         assert "No sample has a field 'sorce'. Did you mean 'source'?" in str(told.value)
-
-
-@pytest.mark.parametrize("text", ["", "source", "=x", "!=x", "source!x"])
-def test_what_is_no_condition_is_an_error(text: str) -> None:
-    with pytest.raises(UsageError, match=r"is not a condition\. Write FIELD=VALUE or FIELD!=VALUE"):
-        Subset([text])
+    for text in ("", "source", "=x", "!=x", "source!x"):
+        with pytest.raises(UsageError, match=r"is not a condition\. Write FIELD=VALUE or FIELD!="):
+            Subset([text])
 
 
 def test_records_are_streamed_once_their_fields_are_known() -> None:

@@ -89,6 +89,9 @@ def test_an_escaped_text_keeps_its_tabs_and_lines_and_stays_json() -> None:
     assert printable.lines("a\tb\r\n\x0c\u2028") == "a\tb�\n�\u2028"
     text = "\u200fשלום\u200e (1)"
     assert printable.escaped(text) == printable.lines(text) == printable.one_line(text) == text
+    coded = json.dumps({"a": EVIL, "é": "ü\x85"}, ensure_ascii=False).encode()
+    made = printable.in_json(coded)
+    assert json.loads(made) == json.loads(coded) and COMMANDS.search(made.decode()) is None
 
 
 def test_a_terminal_gets_no_commands_but_those_of_styles() -> None:
@@ -102,13 +105,6 @@ def test_a_terminal_gets_no_commands_but_those_of_styles() -> None:
     assert "\x1b[1m" in shown and "\x1b[31m" in shown.replace("\x1b[31m\x9b", "")
     assert COMMANDS.search(re.sub(r"\x1b\[[0-9;]*m", "", shown)) is None
     assert "]0;owned" in shown, "what was written can still be read"
-
-
-def test_json_stays_the_same_json() -> None:
-    body = json.dumps({"a": EVIL, "é": "ü\x85"}, ensure_ascii=False).encode()
-    made = printable.in_json(body)
-    assert json.loads(made) == json.loads(body)
-    assert COMMANDS.search(made.decode()) is None
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")

@@ -85,9 +85,6 @@ def test_output_that_cannot_be_written_is_one_sentence(words: list[str]) -> None
     assert ended.returncode == 2
     said = ended.stderr.decode()
     assert said.startswith("ragassay: The output cannot be written: ") and said.count("\n") == 1
-
-
-def test_a_closed_standard_output_is_one_sentence() -> None:
     closed = " ".join(command("metrics")) + " >&-"
     ended = subprocess.run(["sh", "-c", closed], stderr=subprocess.PIPE, check=False)
     assert ended.returncode == 2

@@ -177,6 +177,8 @@ def test_the_completions_of_the_shell_know_every_option(tmp_path, monkeypatch, c
     assert "--fail-under" in text and "--trust-offline" in text
     assert subprocess.run(["bash", "-n", str(place)], check=False).returncode == 0
     assert str(place) in capsys.readouterr().out and [*tmp_path.iterdir()] == [place]
+    assert call(["--install-completion", "--shell", "fish", "-o", str(place)]) == 0
+    assert "complete -c ragassay" in place.read_text()
 
 
 @pytest.mark.parametrize(("words", "options", "left"), [

@@ -244,10 +244,7 @@ def test_a_png_is_a_slide_and_an_svg_has_the_labels(tmp_path: Path, capsys) -> N
     texts = {element.text for element in ET.parse(target).iter() if element.text}
     assert {"new", "old", "Questions answered", "Citations (F1)", "mean", "median", "n"} <= texts
     assert f"plot: {target}" in capsys.readouterr().out
-
-
-def test_files_of_one_name_are_told_apart_by_their_folders(tmp_path: Path) -> None:
-    (tmp_path / "run-a").mkdir()
+    (tmp_path / "run-a").mkdir()  # files of one name are told apart by their folders
     paths = [Path("/x/a/r.v1.csv.gz"), *[Path("/x/b/r.v1.csv")] * 2]
     assert sources.labels(paths) == ["a/r.v1", "b/r.v1", "b/r.v1 (2)"]
     generic = [tmp_path / "run-a", tmp_path / "run-b" / "trecrag.csv"]

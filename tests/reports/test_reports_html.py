@@ -248,7 +248,7 @@ def test_the_file_is_well_structured_loads_nothing_and_allows_only_its_own_scrip
             assert tag != "svg" or (attrs.get("role") == "img" and attrs.get("aria-label"))
 
 
-def test_only_the_first_rows_are_listed_and_the_report_says_so(tmp_path: Path, monkeypatch) -> None:
+def test_more_rows_and_longer_texts_than_there_is_room_for_are_left_out(tmp_path, monkeypatch):
     monkeypatch.setattr(query_browser, "MAX_ROWS", 60)
     monkeypatch.setattr(query_browser, "CHUNK", 50)
     page = Page(report(example(100), tmp_path))
@@ -258,9 +258,6 @@ def test_only_the_first_rows_are_listed_and_the_report_says_so(tmp_path: Path, m
     assert len(next(iter(page.json("rows")["slices"].values()))) == 60
     page = Page(compared(pair(100), tmp_path))
     assert len(page.json("rows")["id"]) == 60 and "The first 60 of 100 queries" in page.words
-
-
-def test_long_texts_are_clipped_to_the_budget_and_say_so(tmp_path: Path, monkeypatch) -> None:
     found = samples(200)
     long = [replace(s, passages=(replace(s.passages[0], text="x" * 50_000),)) for s in found]  # type: ignore[index]
     big = result(long)

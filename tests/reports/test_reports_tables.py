@@ -27,7 +27,7 @@ def read_csv(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(stream))
 
 
-def test_wide_csv_has_a_column_a_metric_and_says_what_is_unscored(tmp_path: Path) -> None:
+def test_wide_csv_says_what_is_unscored_and_every_line_break_stays_in_its_cell(tmp_path) -> None:
     found = example(10)
     path = tmp_path / "wide.csv"
     tables.write_wide_csv(found, path)
@@ -43,9 +43,6 @@ def test_wide_csv_has_a_column_a_metric_and_says_what_is_unscored(tmp_path: Path
     (line,) = read_csv(path)
     assert line.pop("judge").startswith("offline-lexical/")
     assert "|".join(line.values()) == "1||0|Who?|Ann|1|true||em: not_applicable"
-
-
-def test_line_breaks_of_every_kind_stay_in_their_cell(tmp_path: Path) -> None:
     import polars as pl
 
     cells = ["a\rb", "😀\r", "a\r\nb", "a\n", "plain", 'a "quoted" \r one']

@@ -113,9 +113,7 @@ def test_the_sentence_of_a_run_says_where_it_is_only_a_hint() -> None:
         diagnosis = ragassay.diagnose(ragassay.evaluate(data, [metric]))
         assert diagnosis.only_hint is hinted
         assert (wording.HINT in verdict_of(diagnosis)) is hinted
-
-
-def test_nothing_scored_is_a_dash_and_never_a_number() -> None:
+    # Nothing scored is a dash, and never a number.
     kinds, lost = (Kind("f1", "F1", "x"), Kind("em", "EM", "x")), [Unscored(Reason.FAILED, "no")]
     for em, row in (([Score(1.0)], True), (lost, False)):  # without any value there is no table
         outcomes = {"f1": lost * 3, "em": em * 3}
@@ -311,9 +309,7 @@ def test_a_plan_says_its_limits_its_prices_and_what_was_left_out() -> None:
     assert "keeps no score" in text and "--full" not in text
     parts = {"nuggets": ["a", "b"], "labels": ["vital"], "assignments": ["support"]}
     assert not evidence_view.nugget_table(parts), "nobody knows which has the label"
-
-
-def test_a_statistic_of_fewer_queries_says_of_how_many() -> None:
+    # A statistic of fewer queries than its row says of how many.
     metrics = [MetricSummary(stat, "", "", 0.5, n_scored=n, n_total=4, metric=f"runs_{stat}(of=em)")
                for stat, n in (("mean", 4), ("cv", 3))]  # fmt: skip
     summary = Summary("t", "consistency", "", 4, 2, "", {one.name: one for one in metrics})
@@ -446,9 +442,7 @@ def test_claims_stand_where_the_answer_has_them_and_rephrased_ones_nowhere() -> 
     assert (one.held, one.by) == ("no", "cites nothing")
     assert (two.held, two.by) == ("partly", "2: none, 3: partial")
     assert ANSWER[two.start : two.end] == "Entry is free"
-
-
-def test_votes_differ_in_what_is_voted_on_and_share_a_prompt_that_all_were_sent() -> None:
+    # Votes differ in what is voted on, and share a prompt that all were sent.
     sent = [{"role": "user", "content": "How good is it?"}]
     first = {"answer": {"grade": 1, "of": [1], "reason": "low"}, "messages": sent}
     for said, answer, prompt in (

@@ -116,14 +116,11 @@ def test_it_holds_a_prompt_of_each_question_and_what_is_unscored(tmp_path, monke
         assert total == getattr(judging, f"{kind}_tokens")
 
 
-def test_text_stays_text(tmp_path: Path) -> None:
+def test_text_stays_text_and_what_excel_cannot_hold_is_cut_or_refused(tmp_path, monkeypatch):
     texts = ["=1+1", "+cmd|' /C calc'!A0", "@SUM(A1)", "http://example.org/x", "1e5", "<b>&amp;"]
     _, book = written([*map(sample, range(6), texts)], tmp_path / "r.xlsx", "qa")
     for cell, text in zip(book["Records"]["E"][1:], texts, strict=True):
         assert cell.value == text and cell.data_type == "s" and cell.hyperlink is None
-
-
-def test_what_excel_cannot_hold_is_escaped_cut_or_refused(tmp_path: Path, monkeypatch) -> None:
     texts = ["a\x00b\x1b[2J", "x" * 40_000, "😀" * 20_000, "x" * 32_767]
     _, book = written([*map(sample, range(4), texts)], tmp_path / "r.xlsx", "qa")
     answers = [row[4] for row in cells(book["Records"])[1:]]
