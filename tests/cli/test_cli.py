@@ -329,7 +329,6 @@ def test_commands_that_are_printed_can_be_copied_whatever_the_names(tmp_path: Pa
     flags = said.partition("id 'q': ")[2].partition(". Say")[0]
     wanted = [["--system", name, "--repeat", "0"] for name in ("it's $1", "b c")]
     assert [shlex.split(one) for one in flags.split("; ")] == wanted
-
     data = tmp_path / "in.csv"
     data.write_text("query,Ground Truth,ground truth\nq,a,b\n")
     said = complaint(capsys, "validate", data)

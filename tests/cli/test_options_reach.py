@@ -142,11 +142,9 @@ def test_what_is_pruned_checked_and_synthesized_is_what_was_said(taken) -> None:
         assert time.time() - selection.before == pytest.approx(seconds, abs=60)
     (selection,), _ = taken(f"{prune} 2026-01-31", check)
     assert selection.before == datetime(2026, 1, 31).astimezone().timestamp()
-
     words = "golden check golden --judge openai:a --budget 5.00 -m em,f1 --max-age 30 --log log.txt"
     (_, options), _ = taken(words, "golden.judged_checks.check")
     assert options == CheckOptions("openai:a", "5.00", ["em", "f1"], 30, ["Why?"])
-
     make = "golden synthesize documents -o new --n 5 --generator openai:a --checker openai:b"
     make += " --seed 7 --mix type=factual:2,yes-no:1 --style-guide guide.txt --budget 5.00"
     make += " --like old --queries queries.jsonl --no-answers --same-model --skip-unreadable"

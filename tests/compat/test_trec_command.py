@@ -68,6 +68,11 @@ def test_the_mean_runs_over_common_queries_and_the_missing_ones_are_told(trec: T
     assert "0.7500" in out
     assert "2 queries in both files, of 3 judged" in out
     assert "1 of 3 judged queries not in the run" in err
+    lines = trec.lines("qrels old.run -q -n -m map")
+    assert lines == [["map", "q1", "0.5000"], ["map", "q2", "1.0000"]]
+    assert not trec.lines("qrels old.run -n -m map")
+    Path("new.run").write_text(NEW + "q9 Q0 a 1 1 new\n")
+    assert "1 query of the run without judgements" in trec.said("qrels new.run")[1]
 
 
 def test_c_averages_over_all_judged_queries(trec: Trec) -> None:
@@ -102,11 +107,6 @@ def test_each_option_counts_in_the_values(trec: Trec, words: str, measure, query
     assert ({"all": found["all"]} | found["queries"])[query] == pytest.approx(value)
 
 
-def test_queries_without_judgements_are_told(trec: Trec) -> None:
-    Path("new.run").write_text(NEW + "q9 Q0 a 1 1 new\n")
-    assert "1 query of the run without judgements" in trec.said("qrels new.run")[1]
-
-
 def test_trec_eval_names_win_over_ours_and_both_work(trec: Trec) -> None:
     found = trec.json("qrels new.run -m nDCG@10 -m P.5 -m AP,mrr")
     assert list(found["measures"]) == ["P_5", "nDCG@10", "AP", "mrr"]
@@ -114,9 +114,6 @@ def test_trec_eval_names_win_over_ours_and_both_work(trec: Trec) -> None:
     assert list(plain["measures"])[:2] == ["recall_5", "recall_10"]
     ours = trec.json("qrels new.run -m recall,precision --ks 1,3")
     assert list(ours["measures"]) == ["recall@1", "recall@3", "precision@1", "precision@3"]
-
-
-def test_parameters_win_over_the_defaults_of_a_nickname(trec: Trec) -> None:
     found = trec.json("qrels new.run -m official -m P.7,3 -m P.4")
     assert [name for name in found["measures"] if name.startswith("P_")] == ["P_3", "P_4", "P_7"]
 
@@ -139,6 +136,15 @@ def test_several_runs_are_compared_with_the_last_one_over_all_judged_queries(tre
     assert difference["n"] == 3
     # Two of three differences are positive, one is 0: 2 of 4 sign patterns are as extreme.
     assert difference["p_value"] == pytest.approx(0.5)
+    words = "qrels new.run old.run -R qrels_prefs"
+    found = trec.json(words)["comparisons"][0]
+    assert [d["name"] for d in found["differences"]] == ["prefs_simp", "prefs_pair", "prefs_avgjg"]
+    # Only q1 has a preference, a before b, which new.run fulfils and old.run does not.
+    assert [d["wins"] for d in found["differences"]] == [1, 1, 1]
+    Path("old.run").write_text(OLD.replace(" old", " new"))
+    found = trec.json("qrels new.run old.run -m map")
+    assert found["comparisons"][0]["b"] == "old.run"
+    assert found["n_missing"] == 1, "of the baseline"
 
 
 @pytest.mark.parametrize(("words", "name"), [
@@ -158,13 +164,6 @@ def test_a_comparison_says_its_correction_and_what_is_significant(trec, words, n
     comparison = trec.json(asked)["comparisons"][0]
     assert comparison["correction"] == ((words.split() or ["maxt"])[-1])
     assert [d["significant"] for d in comparison["differences"]] == [True, False]
-
-
-def test_runs_with_the_same_tag_are_called_by_their_files(trec: Trec) -> None:
-    Path("old.run").write_text(OLD.replace(" old", " new"))
-    found = trec.json("qrels new.run old.run -m map")
-    assert found["comparisons"][0]["b"] == "old.run"
-    assert found["n_missing"] == 1, "of the baseline"
 
 
 @pytest.mark.parametrize(("words", "parts"), [
@@ -202,12 +201,6 @@ def test_what_makes_no_sense_is_one_sentence(trec: Trec, words: str, parts: list
     assert all(part in said for part in parts), said
 
 
-def test_n_leaves_out_the_summary(trec: Trec) -> None:
-    lines = trec.lines("qrels old.run -q -n -m map")
-    assert lines == [["map", "q1", "0.5000"], ["map", "q2", "1.0000"]]
-    assert not trec.lines("qrels old.run -n -m map")
-
-
 def test_one_query_can_be_looked_at(trec: Trec) -> None:
     out, err = trec.said("--format trec_eval qrels new.run -D 1.q1")
     assert "num_q                 \tall\t1" in out
@@ -229,10 +222,7 @@ def test_the_groups_of_a_query_are_averaged(trec: Trec) -> None:
     # Of group 2 nothing was retrieved.
     Path("prefs").write_text("q1 1 x a 2\nq1 1 x b 1\nq1 2 x d 2\nq1 2 x e 1\n")
     assert trec.lines("prefs new.run -R prefs -m prefs_avgjg_ret")[-1][2] == "0.5000"
-
-
-def test_preferences_of_sub_groups_hold_together(trec: Trec) -> None:
-    # a before b and b before c: so a before c, too.
+    # Preferences of sub-groups hold together: a before b and b before c: so a before c, too.
     Path("prefs").write_text("q1 1 x a 2\nq1 1 x b 1\nq1 1 y b 2\nq1 1 y c 1\n")
     Path("new.run").write_text("q1 Q0 c 1 9 t\nq1 Q0 a 2 8 t\n")
     lines = trec.lines("prefs new.run -R prefs -m all_prefs")
@@ -277,14 +267,6 @@ def test_ks_in_trec_acts_on_the_comparison_or_is_refused(trec: Trec) -> None:
     assert [d["name"] for d in found["differences"]][:4] == ["nDCG@2", "AP", "RR", "P@2"]
     assert "none is named" in trec.complaint("qrels new.run --ks 2")
     assert "as in P.5" in trec.complaint("qrels new.run -m map,P --ks 2")
-
-
-def test_preferences_compare_runs_too(trec: Trec) -> None:
-    words = "qrels new.run old.run -R qrels_prefs"
-    found = trec.json(words)["comparisons"][0]
-    assert [d["name"] for d in found["differences"]] == ["prefs_simp", "prefs_pair", "prefs_avgjg"]
-    # Only q1 has a preference, a before b, which new.run fulfils and old.run does not.
-    assert [d["wins"] for d in found["differences"]] == [1, 1, 1]
 
 
 OFFICIAL = [

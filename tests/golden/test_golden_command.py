@@ -118,7 +118,6 @@ def test_answers_are_joined_by_id_and_only_accepted_items_count(desk: Path) -> N
     sentences = " ".join(result.summary.warnings)
     assert "1 sample left out" in sentences and "71 items of golden without a sample" in sentences
     assert result.summary.metrics["contains_answer"].mean == 1.0
-
     made = GoldenSet.open(Path("golden"))
     for item in made.items:
         item.status = "draft"
@@ -273,7 +272,6 @@ def test_records_of_several_systems_are_one_item_unless_they_differ(pool: Path, 
     assert (first.id, first.references, first.type) == ("a", ["nine"], "factual")
     assert [span.text for span in first.gold or ()] == ["at nine"]
     assert first.metadata == {"team": "x"}, "what differs belongs to the answers"
-
     records[2]["references"] = ["ten"]
     assert imports(records, "two") == 2
     told = capsys.readouterr().err

@@ -143,7 +143,7 @@ def test_what_a_diagnosis_and_asking_gave_is_readable(run, old, monkeypatch) -> 
         assert max(map(len, str(text).splitlines())) <= 80
 
 
-def test_pictures_show_themselves_and_are_saved(run, old: ragassay.Result, tmp_path: Path) -> None:
+def test_pictures_show_themselves_and_a_comparison_is_a_frame_and_a_file(run, old, tmp_path):
     for chart in (run.plot(), run.compare(old).plot()):
         assert chart._repr_svg_().startswith("<svg")
         assert chart.save(tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
@@ -154,9 +154,6 @@ def test_pictures_show_themselves_and_are_saved(run, old: ragassay.Result, tmp_p
     nothing = ragassay.evaluate([{"id": "1"}], "em")
     with pytest.raises(UsageError, match="no metric has a number"):
         nothing.plot()
-
-
-def test_a_comparison_is_a_frame_and_a_file(run, old: ragassay.Result, tmp_path: Path) -> None:
     found = run.compare(old)
     names = ["metric", "new", "old", "difference", "p_adjusted", "n", "verdict"]
     for d, row in zip(found.differences, found.to_polars()[names].rows(), strict=True):

@@ -102,7 +102,7 @@ def test_a_wrong_cell_is_named_by_line_and_column(tmp_path, column, cell: str, p
     assert problem in str(caught.value)
 
 
-def test_wrong_statistics_are_named_by_line_and_column(tmp_path: Path) -> None:
+def test_wrong_statistics_and_queries_that_stand_twice_or_lack_an_id_are_named(tmp_path) -> None:
     for cell, problem in (
         ({"values": [1], "stats": 3}, "'stats' is the number 3"),
         ({"stats": {"consistency_adjusted_index": "x"}}, "the text 'x'"),
@@ -114,9 +114,6 @@ def test_wrong_statistics_are_named_by_line_and_column(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="line 2, field 'consistency_rouge_score'") as caught:
             sources.opened([path], "consistency")
         assert problem in str(caught.value)
-
-
-def test_a_query_that_stands_twice_and_one_without_an_id_are_refused(tmp_path: Path) -> None:
     heads = ["query_id", plot_files.COLUMN["vital"]]
     path = tmp_path / "x.csv"
     plot_files.write(path, heads, [{"query_id": "q", heads[1]: "1"}] * 2)

@@ -179,7 +179,7 @@ def test_printed_text_is_as_wide_as_the_terminal_up_to_100(columns, most: int, m
     assert repr(a) == "<Result 'hybrid': metrics=7 samples=20>"
 
 
-def test_piped_output_has_no_ansi_and_no_color_has_no_colour(monkeypatch) -> None:
+def test_no_color_has_no_colour_and_neither_pipes_nor_data_have_ansi(monkeypatch) -> None:
     comparison, a, _ = pair(10)
     for renderable in (summary_report(a.summary), slices(a.summary), comparison_report(comparison)):
         assert not ANSI.search(shown(renderable))
@@ -189,9 +189,6 @@ def test_piped_output_has_no_ansi_and_no_color_has_no_colour(monkeypatch) -> Non
         assert not re.search(r"\x1b\[[0-9;]*3[0-7]", shown(renderable, force_terminal=True))
         monkeypatch.delenv("NO_COLOR")
         assert shown(renderable, encoding="ascii").isascii()
-
-
-def test_data_is_neither_markup_nor_terminal_escapes() -> None:
     found = hostile()
     notes = (Note("text", {"text": "\x1b]0;owned"}),)
     summary = replace(found.summary, title="[bold red]x[/] \x1b[31mred", notes=notes)

@@ -190,7 +190,6 @@ def test_items_that_several_review_wait_until_all_have_decided_alike(tmp_path: P
         made = store.review("i0", name, "accept", version(store, "i0"), fields=fields)
         assert made.applied == bool(number)
     assert item_of(store, "i0").status == "accepted" and item_of(store, "i0").query == "Open when?"
-
     store.review("i1", "ann", "accept", version(store, "i1"))
     assert state_of(store, "i1", "ann") == "waiting"
     assert not store.review("i1", "bob", "reject", version(store, "i1")).applied

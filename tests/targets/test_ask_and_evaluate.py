@@ -138,7 +138,6 @@ def test_passages_are_found_in_the_documents_of_a_golden_set_that_is_asked(golde
     asked, run = (json.loads(Path(one, "summary.json").read_text()) for one in ("asked", "run"))
     assert asked["metrics"]["SpanR@5"]["mean"] == asked["metrics"]["CharR@5"]["mean"] == 1.0
     assert asked["metrics"] == run["metrics"] and asked["warnings"] == run["warnings"]
-
     with pytest.warns(RagassayWarning, match="1 draft of golden left out"):
         about: Any = {"name": "mine", "limit": 1, "progress": done.append}
         result = ragassay.evaluate(golden, "chunks", system=retrieves, **about)
