@@ -140,7 +140,7 @@ def test_systems_of_one_file_are_rows(tmp_path: Path) -> None:
     heads = ["system", "query_id", *map(plot_files.COLUMN.get, ("vital", "answered")), "unscored"]
     yes, why = '{"query_answered": "Yes"}', "nuggets.vital: needs_extra"
     cells = [("b", "q1", "0.5", "", ""), ("", "q1", "1.0", yes, ""), ("b", "q2", "0.1", "", ""),
-             ("", "q2", "", "", why)]  # fmt: skip
+             ("", "q2", "nan", "None", why)]  # fmt: skip
     rows = [dict(zip(heads, cell, strict=True)) for cell in cells]
     path = plot_files.write(tmp_path / "x.csv", heads, rows)
     found = sources.opened([path], "trec")

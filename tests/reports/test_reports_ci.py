@@ -171,7 +171,7 @@ def two_runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
     return str(place / "new"), str(place / "old")
 
 
-def test_a_comparison_leaves_a_case_for_each_gate(two_runs, tmp_path, monkeypatch, capsys) -> None:
+def test_gates_of_a_comparison_are_cases(two_runs, tmp_path, monkeypatch, capsys):
     new, old = two_runs
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "step.md"))
     words = ["compare", new, old, "--primary", "em", "--junit", str(tmp_path / "junit.xml")]
@@ -198,10 +198,6 @@ def test_a_comparison_leaves_a_case_for_each_gate(two_runs, tmp_path, monkeypatc
     assert found["a metric is compared"].find("error") is None
     suite = ElementTree.parse(tmp_path / "junit.xml").getroot()[0]
     assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("4", "2", "1")
-
-
-def test_a_comparison_of_nothing_is_an_error(two_runs: tuple[str, str], tmp_path: Path) -> None:
-    new, _ = two_runs
     data = [{"id": "q00", "query": "Which?", "answer": "blue"}]
     ragassay.evaluate(data, metrics="em,f1", output=str(tmp_path / "bare"))
     words = ["compare", new, str(tmp_path / "bare"), "--force"]
