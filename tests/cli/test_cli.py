@@ -217,8 +217,9 @@ def test_metrics_lists_all_and_explains_one(capsys) -> None:
         assert {one["family"] for one in json.loads(capsys.readouterr().out)} == {"chunks"}
     assert run("metrics", "--long") == 0
     assert "what it measures" in capsys.readouterr().out
-    assert run("metrics", "ndcg") == 0
-    assert "J" in capsys.readouterr().out
+    assert run("metrics", "ndcg") == 0 and "Järvelin" in capsys.readouterr().out
+    assert run("metrics", "citation.precision", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["suites"] == ["trecrag"], "rag has citation.f1"
     assert "Did you mean" in complaint(capsys, "metrics", "nDGC")
     assert "add the suite ragreport" in complaint(capsys, "metrics", "relevance", "-s", "qa")
     assert run("metrics", "answer_match") == 0  # a metric, and the question that it asks
