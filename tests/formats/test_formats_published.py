@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -265,7 +266,8 @@ def test_judgements_of_a_qrels_file_become_gold(tmp_path: Path) -> None:
     assert first.gold == (GoldPassage("d1", grade=2), GoldPassage("d2", grade=0))
     assert second.gold is None
     assert "judged queries that the data lacks: 1" in next(iter(notes))
-    assert load(path, gold={"1": {"d1": 2, "d2": 0}}, notes=notes)[0] == first
+    given = {"1": {"d1": 2, "d2": 0}, "2": {}}  # of which one was judged: nothing is relevant
+    assert load(path, gold=given, notes=notes) == [first, replace(second, gold=())]
 
 
 def test_judgements_none_of_which_is_of_a_query_of_the_data_are_an_error(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -240,7 +241,8 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"answerability": "PARTIAL", "Answerability": ["ANSWERABLE"]}, "several labels: PARTIAL"),
     *(({"answerability": value}, "field 'answerability'")
       for value in ("MAYBE", ["ANSWERABLE", "PARTIAL"], 3)),
-    *(({"timestamp": value}, "not a time") for value in ("yesterday", 1700000000000, True)),
+    *(({"timestamp": value}, "not a time") for value in ("yesterday", 1700000000000, True, -7e10)),
+    ({"answer": "a", "failure": 0}, "field 'failure'.*the reason of a failure"),
 ]  # fmt: skip
 
 
@@ -550,9 +552,11 @@ def test_a_sign_between_sentences_joins_chunks(mark: str) -> None:
 
 def test_turns_in_no_order_of_time_get_no_history_and_are_counted() -> None:
     turns = [Sample(id=f"{at}", query=f"q{at}", answer=Answer("a"), timestamp=float(at),
-                    metadata={"session_id": "s"}) for at in (3, 1, 2)]  # fmt: skip
+                    metadata={"session_id": "s"}) for at in (3, 1, 2, 4, 5)]  # fmt: skip
+    turns[4] = replace(turns[4], history=(Turn("user", "own"),))
     with pytest.warns(RagassayWarning, match="2 turns"):
-        assert [turn.history for turn in with_earlier_turns(turns)] == [()] * 3
+        *late, last, own = (turn.history for turn in with_earlier_turns(turns))
+    assert late == [()] * 3 and len(last) == 6 and own == turns[4].history
 
 
 def test_what_tools_gave_for_an_earlier_turn_is_no_result_of_the_last() -> None:

@@ -68,9 +68,9 @@ def test_the_delimiter_that_excel_names_is_taken(tmp_path: Path, first: str) -> 
     assert detect(path).name == "csv"
     (sample,) = load(path, columns={"query": "query, or so"})
     assert (sample.query, sample.answer) == ("a", Answer("b"))
-    path = written(tmp_path, f"{first}\nid;query\n1;a\n2\n")
-    with pytest.raises(InputError, match="line 4: the row has 1 cells"):
-        load(path)
+    for rows, line in (("2\n", 3), ("1;a\n2\n", 4)):
+        with pytest.raises(InputError, match=f"line {line}: the row has 1 cells"):
+            load(written(tmp_path, f"{first}\nid;query\n{rows}"))
 
 
 def test_lists_stand_in_cells_as_json_or_as_python_prints_them(tmp_path: Path) -> None:

@@ -256,10 +256,10 @@ LINES = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in ROWS)
 
 
 @pytest.mark.parametrize(("name", "content"), [("a.csv", TABLE), ("a.jsonl", LINES)])
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-8-sig"])
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be", "utf-8"])
 def test_a_byte_order_mark_names_the_encoding(tmp_path, name, content, encoding) -> None:
     path = tmp_path / name
-    path.write_bytes(content.encode(encoding))
+    path.write_bytes(f"\ufeff{content}".encode(encoding))
     assert read(path) == EXPECTED
 
 
@@ -410,7 +410,7 @@ def beir(tmp_path: Path) -> Path:
     folder = tmp_path / "scifact"
     (folder / "qrels").mkdir(parents=True)
     (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\nq2\td9\t1\n")
-    queries = [{"_id": "q1", "text": "Who?"}, {"_id": "q2", "text": "What?"}]
+    queries = [{"_id": "q1", "text": "Who?"}, {"id": "q2", "text": "What?"}]
     corpus = [{"_id": "d1", "title": "T", "text": "x"}, {"_id": "d2", "title": "", "text": "y"}]
     for name, rows in (("queries", queries), ("corpus", corpus)):
         (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))

@@ -64,8 +64,8 @@ def one(**record: Any) -> Sample:
 
 PASSAGES = {
     "a document": (Document("Open at nine.", {"source": "guide.pdf"}), None, "guide.pdf", None),
-    "a node with a score": (SimpleNamespace(node=Node(), score=0.5, get_content=Node().get_content),
-                            "n1", "guide.pdf", 0.5),
+    "a node with a score": (SimpleNamespace(node=Node(), score=0.0, get_content=Node().get_content),
+                            "n1", "guide.pdf", 0.0),
     "a node": (Node(), "n1", "guide.pdf", None),
     "a data class": (Chunk("Open at nine."), None, None, None),
     "a document of Haystack": (Content("h1", "Open at nine.", {"file_path": "guide.pdf"}, 0.5),
@@ -83,6 +83,7 @@ def test_passages_are_what_documents_and_nodes_hold(passage: Any, of: Any) -> No
     assert (found.text, found.id, found.document, found.score) == (
         "Open at nine.", name, document, score,
     )  # fmt: skip
+    assert found.names == (("guide.pdf",) if name == "h1" else ())
 
 
 @pytest.mark.parametrize("gold", [Document("Open at nine.", {"id": "d1"}), {"text": "Open at nine.",
@@ -116,7 +117,7 @@ def test_any_other_object_is_an_error_with_record_field_and_class(name: str, wra
 
 def test_values_with_one_written_form_are_texts() -> None:
     assert one(answer=Decimal("1.50")).answer.text == "1.50"  # type: ignore[union-attr]
-    assert one(metadata={"file": Path("a/b")}).metadata["file"] == "a/b"
+    assert one(metadata={"file": Path("a/b"), "k": {1j}}).metadata == {"file": "a/b", "k": ["1j"]}
 
 
 PRINTED = [
@@ -219,5 +220,5 @@ def test_an_integer_beyond_64_bits_is_kept_as_its_digits(tmp_path: Path, number:
         assert first.metadata["account"] == str(number)
         assert first.metadata["list"] == [str(number)]
         assert second.metadata["account"] == str(number + 1)
-    ordinary = [{"id": "1", "query": "When?", "account": 2**62}]
-    assert next(from_records(ordinary)).metadata["account"] == 2**62
+    ordinary = [{"id": "1", "query": "When?", "account": -(2**63)}]
+    assert next(from_records(ordinary)).metadata["account"] == -(2**63)

@@ -131,7 +131,7 @@ def test_metadata_that_are_nested_are_told_and_known_names_stay(tmp_path: Path) 
     ([[{"page_content": "b"}, 0.5]], [{"page_content": "b", "score": 0.5}]),
     ([{"lc": 1, "kwargs": {"page_content": "c"}}], [{"page_content": "c"}]),
     ([{"id_": "n", "text": "d"}], [{"id": "n", "text": "d"}]),
-    ([{"node": {"text": "d"}, "score": 0.4}], [{"text": "d", "score": 0.4}]),
+    ([{"node": {"text": "d"}, "score": 0, "id": "n"}], [{"text": "d", "score": 0, "id": "n"}]),
     ([{"snippet": "e", "type": "x"}, {"pageContent": "f"}], [{"text": "e"}, {"text": "f"}]),
 ])  # fmt: skip
 def test_documents_are_found_in_the_outputs_of_any_tool(output: Any, found: list[Any]) -> None:
@@ -149,7 +149,7 @@ CALLS = {"role": "model", "parts": [{"functionCall": {"name": "search", "args": 
         {"parts": [{"text": A}]}, {"role": "model", "parts": [{"text": A}]},
     )),
     (3, "3"), ({"answer": 2.5}, "2.5"), (True, None), (None, None), ({"x": A, "y": "b"}, None),
-    (CALLS, None), ({"args": [A, "x"]}, None), ([], None), ({"messages": []}, None),
+    (CALLS, None), ({"args": [A, "x"]}, None), ([], None), ([{"role": "user", "content": Q}] * 2, None), ({"messages": []}, None),
 ])  # fmt: skip
 def test_an_answer_is_found_in_the_outputs_of_any_tool(output: Any, said: str | None) -> None:
     text = json.dumps(output) if isinstance(output, dict | list) else output
@@ -168,6 +168,9 @@ def test_a_question_is_found_in_the_inputs_of_any_tool(given: Any, query: str | 
 def test_of_two_latencies_that_in_seconds_counts() -> None:
     assert measured(latency="2.50s", latency_ms=9000) == {"latency": 2.5}
     assert measured(latency=-1, cost=0) == {"cost": 0}
+    assert measured(start=1, end=9, latency="2 s") == {"latency": 2}  # nor that between times
+    told = {"input_tokens": 1, "total_tokens": 3}
+    assert measured(**told) == told and "total_tokens" not in measured(**told, output_tokens=2)
 
 
 def test_a_sum_of_tokens_needs_those_of_each_call() -> None:

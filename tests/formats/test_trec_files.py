@@ -134,6 +134,7 @@ def test_a_faulty_run_is_an_error_that_says_where(tmp_path, content, line, said:
     ("query-id\tcorpus-id\tscore\nq\t\t1\n", 2, "the field is empty"),
     ('{"query-id": null, "corpus-id": "d", "score": 1}', 1, "None is not an id"),
     (json.dumps({**MANY, "q": 3}), None, "field 'q': there are no documents with numbers"),
+    ('{"query-id": "q", "corpus-id": "", "score": 1}', 1, "field 'document': '' is not an id"),
     (parquet(x=["a"]), None, "the columns are x; none of them"),
     (parquet(query=[], document=[], grade=[]), None, "the file holds no query"),
     ("query-id\tcorpus-id\tscore\nq\td\n", 2, "has 2 columns, a BEIR qrels file has 3"),
