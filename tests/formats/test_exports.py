@@ -357,7 +357,7 @@ def test_a_step_whose_name_says_that_it_retrieves_does(tmp_path: Path, name: str
         assert spans_named(tmp_path / "a.json", name, output, Notes()) is None
 
 
-@pytest.mark.parametrize("name", ["research", "rewrite_search", "vector_query", "search_queries", "steps"])
+@pytest.mark.parametrize("name", ["research", "rewrite_search", "vector_query", "search_queries"])
 def test_other_steps_with_documents_are_told_and_named_by_hand(tmp_path: Path, name: str) -> None:
     notes = Notes()
     assert spans_named(tmp_path / "a.json", name, TEXTS, notes) is None

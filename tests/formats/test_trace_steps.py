@@ -149,7 +149,8 @@ CALLS = {"role": "model", "parts": [{"functionCall": {"name": "search", "args": 
         {"parts": [{"text": A}]}, {"role": "model", "parts": [{"text": A}]},
     )),
     (3, "3"), ({"answer": 2.5}, "2.5"), (True, None), (None, None), ({"x": A, "y": "b"}, None),
-    (CALLS, None), ({"args": [A, "x"]}, None), ([], None), ([{"role": "user", "content": Q}] * 2, None), ({"messages": []}, None),
+    (CALLS, None), ({"args": [A, "x"]}, None), ([], None), ({"messages": []}, None),
+    ([{"role": "user", "content": Q}] * 2, None),
 ])  # fmt: skip
 def test_an_answer_is_found_in_the_outputs_of_any_tool(output: Any, said: str | None) -> None:
     text = json.dumps(output) if isinstance(output, dict | list) else output
