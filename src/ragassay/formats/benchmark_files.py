@@ -30,11 +30,9 @@ _CONDITIONED = {"rb_agg": "rb_agg_idk", "rb_llm": "rb_llm_idk", "rl_f": "rl_f_id
 def evaluations(path: Path, mapper: Mapper) -> Items:
     """Each evaluation with the tables of tasks and documents that it refers to."""
     content = whole_object(path, mapper.encoding)
-    with opening.placed(path):
-        documents = _by(content, "documents", "document_id")
-        tasks = _by(content, "tasks", "task_id")
-        rows = _objects(content, "evaluations")
-    for number, row in enumerate(rows, 1):
+    documents = _by(content, "documents", "document_id")
+    tasks = _by(content, "tasks", "task_id")
+    for number, row in enumerate(_objects(content, "evaluations"), 1):
         yield number, (row, tasks, documents)
 
 

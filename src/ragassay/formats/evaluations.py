@@ -400,8 +400,7 @@ def evals_cases(path: Path, mapper: Mapper) -> Items:
     """Each case with all that evaluators gave it as its scores."""
     raw = opening.read_all(path, mapper.encoding)
     is_json = opening.is_json(path, mapper.encoding)
-    with opening.placed(path):
-        content = parse_json(raw, path) if is_json else value_of(raw.decode(), path)
+    content = parse_json(raw, path) if is_json else value_of(raw.decode(), path)
     whole = content if isinstance(content, dict) else {}
     cases = [*(whole.get("cases") or ()), *(whole.get("failures") or ())]
     if not cases:

@@ -63,18 +63,23 @@ class Export:
         yield from FUNCTIONS[self.row["samples"]](made) if "samples" in self.row else made
 
     def _of_items(self, path: Path, mapper: Mapper) -> Iterator[Sample]:
-        items, record_of = (FUNCTIONS.get(self.row.get(key, "")) for key in ("items", "record"))
-        for line, item in (items or rows)(path, mapper):
+        record_of = FUNCTIONS.get(self.row.get("record", ""))
+        for line, item in self._items(path, mapper):
             with opening.shaped(self.row.get("tool", "its tool"), path, line):
                 record, beside = record_of(item, line, mapper) if record_of else (item, None)
             yield mapper.sample(record, line, beside)
+
+    def _items(self, path: Path, mapper: Mapper) -> evaluations.Items:
+        """The items of a file, each with its line or number."""
+        with opening.shaped(self.row.get("tool", "its tool"), path):
+            yield from (FUNCTIONS.get(self.row.get("items", "")) or rows)(path, mapper)
 
     def of_steps(self, paths: Sequence[Path], mapper: Mapper) -> Iterator[Sample]:
         """The samples of files, one a request, whose steps may be in several of them."""
         steps: list[Span] = []
         for path in paths:
             mapper.path = path
-            listed = (FUNCTIONS.get(self.row.get("items", "")) or rows)(path, mapper)
+            listed = self._items(path, mapper)
             begun = list(islice(listed, 1))
             record = begun[0][1] if begun else {}
             *others, last = self.row["shapes"]
@@ -92,15 +97,13 @@ class Export:
         yield from samples(steps, mapper)
 
 
-def formats_of(table: Mapping[str, Row]) -> list[Format]:
+def formats_of(table: Mapping[str, Row]) -> Iterator[Format]:
     """The formats that the rows of a table describe."""
-    formats = []
     for name, row in table.items():
         export = Export(name, row)
         together = export.of_steps if "shapes" in row else None
         about = name, row["title"], tuple(row["suffixes"])
-        formats.append(Format(*about, export.sniff, export.read, read_together=together))
-    return formats
+        yield Format(*about, export.sniff, export.read, read_together=together)
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {"with_earlier_turns": with_earlier_turns}
@@ -336,5 +339,5 @@ def _scores(written: Any) -> dict[str, Any]:
 
 _VALUE = "avg|value|stringValue|string_value"
 
-FORMATS = formats_of(packages.table("ragassay.formats", "exports.yaml"))
+FORMATS = tuple(formats_of(packages.table("ragassay.formats", "exports.yaml")))
 """The format of each row of the table."""

@@ -210,7 +210,7 @@ def demand_text(start: bytes, path: Path) -> None:
 
 
 @contextmanager
-def shaped(tool: str, path: Path | None, line: int) -> Iterator[None]:
+def shaped(tool: str, path: Path | None, line: int | None = None) -> Iterator[None]:
     """Turns the errors of Python that a record of an unexpected shape causes (a number in place of
     an object, for example) into an `InputError` that names the tool that wrote it."""
     try:
