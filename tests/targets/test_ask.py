@@ -175,7 +175,9 @@ def test_history_is_as_given_or_the_systems_own() -> None:
     mine = Turn("user", "And now?"), Turn("agent", "mine to And now?")
     assert own.samples[2].history == (*own.samples[1].history, *mine)
     assert len(asked) == 3  # the earlier turns are queries of the data: each is asked once
-    alone = ask([given], system, history="own")
+    done: list[int] = []
+    alone = ask([given], system, history="own", progress=done.append)
+    assert done[-1] == 1, "a turn that is no query of the data is none of the samples"
     assert alone.samples[0].history == own.samples[1].history and len(alone.samples) == 1
 
 
@@ -188,11 +190,11 @@ def test_it_works_inside_a_running_loop_and_with_every_kind_of_function() -> Non
         yield "two "
         yield "words"
 
-    def pieces(query: str, metadata: dict[str, Any]):
+    def pieces(context: str, metadata: dict[str, Any]):  # whatever the first is called
         yield from ("three ", f"more {metadata['n']}")
 
-    def whole(sample: Sample) -> Sample:
-        return Sample(id=sample.id, answer=sample.metadata["n"] * "x")
+    def whole(item: ragassay.Sample) -> Sample:
+        return Sample(id=item.id, answer=item.metadata["n"] * "x")
 
     async def notebook() -> ragassay.Answers:
         return ask(QUERIES, {"c": coroutine, "s": stream, "p": pieces, "w": whole})
@@ -210,7 +212,8 @@ def test_what_systems_made_of_the_queries_before_is_left_out() -> None:
     about = {"asked": {"cost": 1.0}, "no_answer": True, "n": 1}
     before = [
         Sample(id="q", query="Why?", system=name, answer="old", repeat=repeat, references=("r",),
-               timestamp=7.0, passages=(), given={"x": 1}, metadata=about)
+               timestamp=7.0, passages=(), given={"x": 1}, given_unscored={"y": "z"}, metadata=about,
+               failure="late" if repeat else None)
         for name in ("a", "b") for repeat in range(2)
     ]  # fmt: skip
     usage = {"input_tokens": 0, "output_tokens": 2}
@@ -294,8 +297,9 @@ def test_a_name_of_another_kind_of_file_is_refused(name: str, capsys) -> None:
 
 @pytest.mark.parametrize("name", ["x.jsonl", "x.jsonl.gz", "x.ndjson", "x"])
 def test_each_system_has_a_file_whose_name_ends_alike(name: str) -> None:
-    asked = ask("q.jsonl", {"one": str.upper, "two": str.lower}, output=name)
     stem, dot, end = name.partition(".")
+    Path(f"{stem}-one{dot}{end}").touch()  # an empty file holds nothing
+    asked = ask("q.jsonl", {"one": str.upper, "two": str.lower}, output=name)
     assert [str(path) for path in asked.files.values()] == [
         f"{stem}-one{dot}{end}", f"{stem}-two{dot}{end}",
     ]  # fmt: skip

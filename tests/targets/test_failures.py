@@ -195,7 +195,7 @@ def test_no_secret_of_a_mapping_is_shown_or_kept(desk, monkeypatch, capsys, requ
         return Reply(f"no access for {told}".encode(), 403 + number % 2)
 
     with SystemServer(rule) as server:
-        url_of_ann = server.url.replace("://", "://ann:very-secret-key-123@")
+        url_of_ann = server.url.replace("://", "://ann:very%2Dsecret-key-123@")
         Path("mine.yaml").write_text(
             request_part.format(url=server.url, url_of_ann=url_of_ann)
             + 'body: {question: "{{query}}"}\nanswer: answer\n'

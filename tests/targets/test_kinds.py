@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -69,9 +69,9 @@ url: {server.url}/ask/{{{{id}}}}
 method: PUT
 params: {{tenant: "{{{{metadata.tenant}}}}"}}
 body:
-  text: "Q: {{{{query}}}}"
+  text: "{{{{history}}}} Q: {{{{query}}}}"
   turns: "{{{{history}}}}"
-  all: ["{{{{messages}}}}", "{{{{repeat}}}}"]
+  all: ["{{{{messages}}}}", "{{{{repeat}}}}", "{{{{metadata}}}}"]
 answer: out[0].said
 passages: found
 passage: {{id: k, text: body, start: "where.span[0]?", end: "where.span[1]?"}}
@@ -81,9 +81,10 @@ version: [meta.version, meta.v]
 """)
         sample = only(ask(QUERIES, "mine.yaml"))
         assert server.paths == ["/ask/q1?tenant=t1"]
-        assert server.asked[0]["text"] == "Q: And now?"
+        assert server.asked[0]["text"] == "user: First?\nassistant: Yes. Q: And now?"
         assert [server.headers[0][one] for one in ("Content-Type", "Accept")] == [JSON, JSON]
-        assert server.asked[0]["turns"] == MESSAGES[:-1] and server.asked[0]["all"] == [MESSAGES, 0]
+        assert server.asked[0]["turns"] == MESSAGES[:-1]
+        assert server.asked[0]["all"] == [MESSAGES, 0, {"tenant": "t1"}]
     assert sample.system == "shop" and sample.passages is not None and sample.answer is not None
     assert [(p.id, p.text, p.start, p.end) for p in sample.passages] == [
         *(("a", "text a", 3, 9), ("b", "", None, None))
@@ -193,8 +194,9 @@ def test_a_command_reads_json_and_writes_a_text_or_an_object(desk, monkeypatch) 
     sample = only(ask(QUERIES, "mine=command:python rag.py"))
     assert (sample.system, sample.answer_text) == ("mine", "And now?")
     assert sample.passages is not None and sample.metadata["asked"]["input_tokens"] == 2
-    assert only(ask(QUERIES, "command:echo plain words")).answer_text == "plain words"
-    for script in ("import sys\nsys.exit('no index here')\n", "print('no index here')\nexit(1)\n"):
+    long = [replace(QUERIES[0], query="x" * 200_000)]  # which it need not read
+    assert only(ask(long, "command:echo plain words")).answer_text == "plain words"
+    for script in ("import sys\nprint('cold')\nsys.exit('start\\nno index here')\n", "print('no index here')\nexit(1)\n"):
         Path("bad.py").write_text(script)
         why = str(ask(QUERIES, "command:python3 bad.py").samples[0].failure)
         assert why.startswith("failed: python3 bad.py ended with code 1: no index here. Correct")
@@ -339,6 +341,9 @@ def test_langchain_runnables_by_their_methods() -> None:
             return {"input": asked["input"], "context": [found], "answer": "It is 3."}
 
     class Model:
+        def get_input_jsonschema(self) -> Any:
+            raise NotImplementedError  # it says nothing
+
         async def astream(self, asked: Any):
             given.append(asked)
             yield Message("It is ")
@@ -384,11 +389,11 @@ def test_llamaindex_query_engines_by_their_methods() -> None:
         source_nodes: list[WithScore]
         response_gen: Any = None
 
-    nodes = [WithScore(Node("a", "text a", {"file_name": "a.md"}), 0.7)]
+    nodes = [WithScore(Node("a", "text a", {"file_name": "a.md"}), 0.0)]
 
     class Engine:
         async def aquery(self, query: str) -> Response:
-            return Response(f"about {query}", nodes)
+            return Response(f"about {query}", nodes, iter(["read before"]))
 
     class Streaming:
         def query(self, query: str) -> Response:
@@ -399,7 +404,7 @@ def test_llamaindex_query_engines_by_their_methods() -> None:
     for sample in (whole, streamed):
         assert sample.passages is not None
         first = sample.passages[0]
-        assert (first.id, first.text, first.score, first.document) == ("a", "text a", 0.7, "a.md")
+        assert (first.id, first.text, first.score, first.document) == ("a", "text a", 0.0, "a.md")
     assert "first_token" in streamed.metadata["asked"]
 
 

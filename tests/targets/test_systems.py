@@ -77,9 +77,9 @@ def test_a_request_is_the_same_bytes_and_has_the_names_that_a_system_takes() -> 
     assert [one["role"] for one in full.messages] == ["user", "assistant", "user"]
     assert full.messages[-1]["content"] == "one\n\ntwo\n\nNow?"
     assert bare.messages == [{"role": "user", "content": "Now?"}]
-    names = ["input", "history", "chat_history", "context", "other"]
+    names = ["input", "history", "chat_history", "context", "documents", "other"]
     assert full.arguments(names, "input", "H") == {
-        "input": "Now?", "chat_history": "H", "context": ["one", "two"],
+        "input": "Now?", "chat_history": "H", **dict.fromkeys(names[3:5], ["one", "two"]),
     }  # fmt: skip
     assert bare.arguments(["messages", "context"], "messages", "H") == {"messages": "Now?"}
     assert question_among(["text", "q", "question"], []) == "question"
@@ -103,7 +103,7 @@ READ: list[tuple[Any, dict[str, Any]]] = [
                                 Passage("p", "c", document="f"))}),
     (Answer("so"), {"text": "so"}),
     (Sample(id="q", answer="so", passages=()), {"text": "so", "passages": ()}),  # type: ignore[arg-type]
-    ({"content": "b", "result": "a"}, {"text": "a"}),
+    ({"content": "b", "result": SimpleNamespace(content="a")}, {"text": "a"}),
     ({"answer": "a", "contexts": "one"}, {"text": "a", "passages": (Passage("one"),)}),
     ({"answer": "a", "contexts": None, "documents": []}, {"text": "a", "passages": ()}),
     ({"answer": "a", "model": "m", "version": ""}, {"text": "a", "version": "m"}),
@@ -124,6 +124,7 @@ READ: list[tuple[Any, dict[str, Any]]] = [
     (SimpleNamespace(text="a", additional_kwargs={"prompt_tokens": 1, "completion_tokens": 1}),
      {"text": "a", "tokens": (1, 1), "counted": True}),
     (SimpleNamespace(source_nodes=None, response="a"), {"text": "a", "passages": ()}),
+    (SimpleNamespace(source_nodes=()), {"text": "namespace(source_nodes=())", "passages": ()}),
 ]  # fmt: skip
 
 

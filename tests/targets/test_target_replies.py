@@ -74,6 +74,7 @@ def test_what_is_no_address_is_refused_before_anything_is_asked(url: str) -> Non
     ({"a": "yes", "hits": [{"start": "high", "text": "x"}]}, "passages: hits\n",
      "Correct 'passages' or 'passage' in mine.yaml."),
     (Reply(b'{"a": "cut in \\ud83d half"}'), "", "it is not valid Unicode"),
+    ({"a": "yes", "c": "d1"}, "citations: c\n", "has no list at the path citations, but 'd1'. Corr"),
 ])  # fmt: skip
 def test_what_is_wrong_is_told_with_its_place(reply: Any, more: str, told: str) -> None:
     (failure,) = said(ask_served(reply, PLAIN + more))
@@ -361,6 +362,7 @@ def test_mappings_alone_are_still_merged() -> None:
     sample, summary = returned(lambda query: iter([*pieces, {"answer": "is 24.", "model": "m"}]))
     assert sample.answer_text == "It is 24." and len(sample.passages or ()) == 1
     assert sample.metadata["asked"]["version"] == "m" and not summary.notes
+    assert returned(lambda query: iter(()))[1].failed == {"unparsable": 2}, "nothing is no answer"
     wordless, _ = returned(lambda query: iter([*pieces[:2], {"answer": ""}]))
     assert wordless.answer_text == "" and "first_token" not in wordless.metadata["asked"]
 
