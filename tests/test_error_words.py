@@ -42,6 +42,7 @@ class Model(BaseModel):
     on: bool = False
     some: list[int] = Field([1], min_length=1, max_length=2)
     named: dict[str, int] = {}
+    counts: dict[int, int] = {}
     code: str = Field("x", pattern=r"^\w+$")
 
     @field_validator("text")
@@ -58,7 +59,7 @@ class Model(BaseModel):
     ({"spans": [{}, {"start": -1}]}, "spans.1.start: ", "not -1"),
     ({"kind": "d"}, "kind: ", "must be 'a', 'b' or 'c', not 'd'"),
     ({"share": float("nan")}, "share: ", "not nan"), ({"some": [1, 2, 3]}, "some: ", "at most 2"),
-    ({"named": {"k": "v"}}, "named.k: ", "not 'v'"),
+    ({"named": {"k": "v"}}, "named.k: ", "not 'v'"), ({"counts": {"k": 1}}, "counts.k: ", "'k'"),
     ({"other": 1}, "other: ", "is not a known key"), ([], "must be ", "not []"),
     ({"text": ["sk-" + "a" * 40]}, "text: ", "not ['...']"),
 ])  # fmt: skip

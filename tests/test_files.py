@@ -12,9 +12,11 @@ from ragassay.base import files
 from ragassay.base.errors import UsageError
 
 
-def test_missing_folders_are_made(tmp_path: Path) -> None:
-    files.write_text(tmp_path / "a" / "b" / "c.txt", "x")
-    assert (tmp_path / "a" / "b" / "c.txt").read_text() == "x"
+def test_missing_folders_are_made_and_a_file_of_any_name_is_on_disk(tmp_path, monkeypatch) -> None:
+    kept: list[int] = []
+    monkeypatch.setattr(os, "fsync", kept.append)
+    files.write_text(tmp_path / "a" / "b" / ("c" * 255), "x")
+    assert (tmp_path / "a" / "b" / ("c" * 255)).read_text() == "x" and len(kept) == 1
 
 
 def test_a_place_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:

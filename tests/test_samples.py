@@ -36,24 +36,23 @@ def test_an_error_says_where_what_and_what_to_do() -> None:
 def test_a_plain_text_is_one_answer_or_one_reference_and_never_its_characters() -> None:
     sample = Sample(id="q", answer="Rome", references="Rome")  # type: ignore[arg-type]
     assert sample.answer is not None and sample.answer.text == "Rome"
-    assert sample.references == ("Rome",)
+    assert sample.references == ("Rome",) == Passage(names="Rome").names  # type: ignore[arg-type]
 
 
 def test_lists_are_tuples_so_that_nothing_empty_passes_for_something() -> None:
     listed: dict[str, Any] = {
         "history": [Turn("user", "a")], "passages": [], "references": ["a", "b"],
         "reference_groups": [["a"], ["b"]], "negative_references": ["c"],
-        "gold": [GoldPassage(id="g")],
+        "gold": [GoldPassage(id="g")], "runs": [Sample(id="q")],
     }  # fmt: skip
     answer = Answer("x", [Statement("x", ["1"])])  # type: ignore[arg-type]
     sample = Sample(id="q", answer=answer, **listed)
     assert sample == Sample(
         id="q", answer=Answer("x", (Statement("x", ("1",)),)), history=(Turn("user", "a"),),
         passages=(), references=("a", "b"), reference_groups=(("a",), ("b",)),
-        negative_references=("c",), gold=(GoldPassage(id="g"),),
+        negative_references=("c",), gold=(GoldPassage(id="g"),), runs=(Sample(id="q"),),
     )  # fmt: skip
-    for name in listed:
-        hash(getattr(sample, name))
+    assert {type(getattr(sample, name)) for name in listed} == {tuple}
     hash(sample.answer)
 
 
@@ -100,6 +99,7 @@ def test_references_left_out_are_those_of_the_groups() -> None:
     ({"reference_groups": "ab"}, "field 'reference_groups': a list is expected, not str"),
     ({"reference_groups": [[1]]}, "field 'reference_groups': an item is of the type int"),
     ({"answer": 3}, "field 'answer': the answer is of the type int"),
+    ({"language": 3}, "'language': the language is of the type int"),
     ({"answerability": "UNANSWERABEL"}, "'UNANSWERABEL' is not a label. Did you mean 'unansw"),
 ])  # fmt: skip
 def test_a_part_of_the_wrong_type_is_refused_and_named(parts: Any, said: str) -> None:

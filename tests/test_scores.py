@@ -29,7 +29,7 @@ def test_numpy_scalars_become_plain_values() -> None:
         assert found == [plain] * 3 and {*map(type, found)} == {type(plain)}
 
 
-@pytest.mark.parametrize("odd", [None, [0.5], {"x": 1}, np.zeros(2), 1j, object()])
+@pytest.mark.parametrize("odd", [None, [0.5], [True], {"x": 1}, np.zeros(2), 1j, object()])
 def test_what_is_neither_number_flag_nor_label_is_no_score(odd: Any) -> None:
     with pytest.raises(ValueError, match="a score holds a value of the type"):
         Score(odd)

@@ -7,14 +7,14 @@ import pytest
 from ragassay.base.errors import InputError
 from ragassay.base.yaml_files import marked, text_of, value_of
 
-FILLED = {"${N}": "5", "${L}": "[1, 2]", "${T}": "a: b", "${E}": ""}
+FILLED = {"${N}": "5", "${L}": "[1, 2]", "${T}": "a: b", "${E}": "", "${H}": "a #b"}
 
 
 def test_a_plain_scalar_that_is_filled_in_is_read_again_and_a_quoted_one_is_a_text() -> None:
-    text = "n: ${N}\nquoted: '${N}'\nlist: ${L}\nin:\n  text: ${T}\nempty: ${E}\n5: {5: x}\n"
+    text = "n: ${N}\nquoted: '${N}'\nlist: ${L}\nin:\n  text: ${T}\nempty: ${E}\n5: {5: x}\nh: ${H}\n"
     found = marked(text, "a.yaml", lambda scalar, place: FILLED.get(scalar, scalar))
     told = {"n": 5, "quoted": "5", "list": [1, 2], "in": {"text": "a: b"}, "empty": None}
-    assert found.value == {**told, 5: {5: "x"}}
+    assert found.value == {**told, 5: {5: "x"}, "h": "a #b"}
     places = [("quoted",), ("list", "1"), ("in", "text", "x"), ("5", "5"), ("nowhere",)]
     assert [found.line(place) for place in places] == [2, 3, 5, 7, None]
 

@@ -212,8 +212,8 @@ def test_what_systems_made_of_the_queries_before_is_left_out() -> None:
     about = {"asked": {"cost": 1.0}, "no_answer": True, "n": 1}
     before = [
         Sample(id="q", query="Why?", system=name, answer="old", repeat=repeat, references=("r",),
-               timestamp=7.0, passages=(), given={"x": 1}, given_unscored={"y": "z"}, metadata=about,
-               failure="late" if repeat else None)
+               timestamp=7.0, passages=(), given={"x": 1}, metadata=about,
+               given_unscored={"y": "z"}, failure="late" if repeat else None)
         for name in ("a", "b") for repeat in range(2)
     ]  # fmt: skip
     usage = {"input_tokens": 0, "output_tokens": 2}

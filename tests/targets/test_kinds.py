@@ -196,7 +196,7 @@ def test_a_command_reads_json_and_writes_a_text_or_an_object(desk, monkeypatch) 
     assert sample.passages is not None and sample.metadata["asked"]["input_tokens"] == 2
     long = [replace(QUERIES[0], query="x" * 200_000)]  # which it need not read
     assert only(ask(long, "command:echo plain words")).answer_text == "plain words"
-    for script in ("import sys\nprint('cold')\nsys.exit('start\\nno index here')\n", "print('no index here')\nexit(1)\n"):
+    for script in ("exit('so:\\nno index here')\n", "print('no index here')\nexit(1)\n"):
         Path("bad.py").write_text(script)
         why = str(ask(QUERIES, "command:python3 bad.py").samples[0].failure)
         assert why.startswith("failed: python3 bad.py ended with code 1: no index here. Correct")

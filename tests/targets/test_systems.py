@@ -79,7 +79,7 @@ def test_a_request_is_the_same_bytes_and_has_the_names_that_a_system_takes() -> 
     assert bare.messages == [{"role": "user", "content": "Now?"}]
     names = ["input", "history", "chat_history", "context", "documents", "other"]
     assert full.arguments(names, "input", "H") == {
-        "input": "Now?", "chat_history": "H", **dict.fromkeys(names[3:5], ["one", "two"]),
+        "input": "Now?", "chat_history": "H", **{key: ["one", "two"] for key in names[3:5]},
     }  # fmt: skip
     assert bare.arguments(["messages", "context"], "messages", "H") == {"messages": "Now?"}
     assert question_among(["text", "q", "question"], []) == "question"

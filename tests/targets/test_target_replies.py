@@ -74,7 +74,7 @@ def test_what_is_no_address_is_refused_before_anything_is_asked(url: str) -> Non
     ({"a": "yes", "hits": [{"start": "high", "text": "x"}]}, "passages: hits\n",
      "Correct 'passages' or 'passage' in mine.yaml."),
     (Reply(b'{"a": "cut in \\ud83d half"}'), "", "it is not valid Unicode"),
-    ({"a": "yes", "c": "d1"}, "citations: c\n", "has no list at the path citations, but 'd1'. Corr"),
+    ({"a": "yes", "c": "d1"}, "citations: c\n", "no list at the path citations, but 'd1'. Correct"),
 ])  # fmt: skip
 def test_what_is_wrong_is_told_with_its_place(reply: Any, more: str, told: str) -> None:
     (failure,) = said(ask_served(reply, PLAIN + more))
@@ -138,10 +138,10 @@ def test_what_is_no_path_is_refused(text: str) -> None:
 def test_json_is_what_every_reader_takes() -> None:
     value = {
         "a": math.nan,
-        1: (datetime.date(2026, 1, 2), np.float64(0.5), Path("x")),
+        1: (datetime.date(2026, 1, 2), np.float64(0.5), Path("x"), "\ud800"),
         "b\ud800": ["\ud800"],
     }
-    said = {"a": None, "1": ["2026-01-02", 0.5, "x"], "b?": ["?"]}
+    said = {"a": None, "1": ["2026-01-02", 0.5, "x", "?"], "b?": ["?"]}
     assert json.loads(dumps(value)) == said and b"\n" not in dumps(value)
     for some in (value, {"a": [1]}):
         assert dumps(some, indent=True).startswith(b'{\n  "a"')

@@ -93,6 +93,7 @@ def test_an_account_pays_the_likely_price_of_its_model() -> None:
     ({}, (None, 0, 1), "1 call"), ({}, (0.5, 1200, 2), "$0.50, 2 calls, 1,200 tokens"),
     ({"dollars": 5.0}, (1.2, 0, 312), "$1.20 of $5.00, 312 calls"),
     ({"dollars": 0.0}, (0.0, 0, 0), "$0.00 of $0.00, 0 calls"),
+    ({"dollars": 0.005}, (0.0, 0, 0), "$0.00 of $0.005, 0 calls"),
     ({"calls": 1}, (None, 0, 1), "1 of 1 call"),
     ({"calls": 1500, "tokens": 2000}, (None, 0, 0), "0 of 1,500 calls, 0 of 2,000 tokens"),
 ])  # fmt: skip

@@ -39,10 +39,10 @@ def test_anthropics_body_is_as_documented() -> None:
         "type": "object", "properties": {"grade": {"type": "integer", "minimum": 0, "maximum": 3}},
         "required": ["grade"], "additionalProperties": False,
     }  # fmt: skip
-    messages = [{"role": "system", "content": "s"}, {"role": "user", "content": "u"}]
+    messages = [{"role": role, "content": role[0]} for role in ("system", "system", "user")]
     prompt = Prompt("m", messages, {"temperature": 0.0}, "json_schema", "x", schema)
     body = AnthropicMessages("http://h", SECRET).body(prompt)
-    assert body["system"] == "s" and body["messages"] == messages[1:]
+    assert body["system"] == "s\n\ns" and body["messages"] == messages[2:]
     assert body["max_tokens"] > 1000 and body["temperature"] == 0.0
     form = body["output_config"]["format"]
     assert form["schema"]["properties"] == {"grade": {"type": "integer"}}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import sys
 from pathlib import Path
@@ -9,7 +10,14 @@ from typing import Any
 
 import pytest
 
-from ragassay.user_code.code_sources import _imported_names, is_as_written, own_classes, source_of
+from ragassay.user_code.code_sources import (
+    _imported_names,
+    is_as_written,
+    is_defined_once,
+    is_of_python,
+    own_classes,
+    source_of,
+)
 
 FILES = {
     "desk_app/__init__.py": "",
@@ -78,11 +86,14 @@ def test_an_object_is_known_by_its_class_and_the_module_that_makes_it(home, answ
 
 
 def test_installed_packages_and_python_do_not_count(home: Path, answer: Any) -> None:
-    (home / "desk_libs.py").write_text("import orjson, json, ragassay.base.sample\ndef f(): pass\n")
+    (home / "desk_link.py").symlink_to(pytest.__file__)
+    text = "import orjson, json, ragassay.base.sample, desk_link\ndef f(): pass\n"
+    (home / "desk_libs.py").write_text(text)
     (home / "desk_bare.py").write_text("def f(): pass\n")
     libs, bare = (importlib.import_module(one).f for one in ("desk_libs", "desk_bare"))
     (home / "desk_bare.py").write_bytes((home / "desk_libs.py").read_bytes())
-    assert source_of(libs) == source_of(bare)
+    assert source_of(libs) == source_of(bare) == hashlib.sha256(text.encode()).hexdigest()[:16]
+    assert source_of(importlib.import_module) and is_of_python(Path("/usr/dist-packages/a.py"))
     own = type("Own", (importlib.import_module("json").JSONDecoder,), {"__module__": "desk_bare"})
     assert own_classes(type("Owner", (own,), {"__module__": "desk_bare"}))[1:] == [own]
 
@@ -111,3 +122,9 @@ def test_an_import_that_was_edited_after_it_was_loaded_is_told(home: Path, answe
     assert is_as_written(answer)  # what it runs in place of it cannot be told from values
     (home / "desk_app/store.py").write_text("def words():\n    return 'others'\n")
     assert not is_as_written(answer)
+    shape = "class A:\n    @property\n    def f(self): return {}\n\ndef f(): pass\n"
+    (home / "desk_shape.py").write_text(shape.format(1))
+    made = importlib.import_module("desk_shape")
+    assert is_as_written(made.A) and is_defined_once(made.f), "that of a class is another one"
+    (home / "desk_shape.py").write_text(shape.format(2))
+    assert not is_as_written(made.A) and not is_as_written(made.f)
