@@ -11,9 +11,9 @@ FILLED = {"${N}": "5", "${L}": "[1, 2]", "${T}": "a: b", "${E}": "", "${H}": "a 
 
 
 def test_a_plain_scalar_that_is_filled_in_is_read_again_and_a_quoted_one_is_a_text() -> None:
-    text = "n: ${N}\nquoted: '${N}'\nlist: ${L}\nin:\n  text: ${T}\nempty: ${E}\n5: {5: x}\nh: ${H}\n"
+    text = "n: ${N}\nquoted: '${N}'\nlist: ${L}\nin:\n  text: ${T}\ne: ${E}\n5: {5: x}\nh: ${H}\n"
     found = marked(text, "a.yaml", lambda scalar, place: FILLED.get(scalar, scalar))
-    told = {"n": 5, "quoted": "5", "list": [1, 2], "in": {"text": "a: b"}, "empty": None}
+    told = {"n": 5, "quoted": "5", "list": [1, 2], "in": {"text": "a: b"}, "e": None}
     assert found.value == {**told, 5: {5: "x"}, "h": "a #b"}
     places = [("quoted",), ("list", "1"), ("in", "text", "x"), ("5", "5"), ("nowhere",)]
     assert [found.line(place) for place in places] == [2, 3, 5, 7, None]

@@ -58,14 +58,6 @@ def test_every_record_format_takes_paths(tmp_path: Path) -> None:
         assert load(path, columns=columns, notes=Notes()) == expected, path
 
 
-def test_a_candidate_that_is_null_gives_way_to_one_that_is_not() -> None:
-    records = [
-        {"id": "1", "a": None, "b": "B"}, {"id": "2", "a": "A", "b": "B"}, {"id": "3", "a": None},
-    ]  # fmt: skip
-    found = samples(records, {"answer": "a|b"})
-    assert [one.answer and one.answer.text for one in found] == ["B", "A", None]
-
-
 def test_a_column_that_is_named_like_a_path_wins() -> None:
     records = [{"id": "1", "a.b": "flat", "a": {"b": "nested"}, "x|y": "bar"}]
     assert samples(records, {"answer": "a.b"})[0].answer_text == "flat"

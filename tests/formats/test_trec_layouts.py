@@ -209,14 +209,3 @@ def test_ranks_that_are_no_order_are_an_error(tmp_path, ranks: list[object], pro
             list(read(given))
         assert caught.value.line == 1 and caught.value.field == "passages.rank"
         assert "leave out all ranks" in str(caught.value)
-
-
-def test_mtrag_contexts_of_one_score_stand_in_descending_order_of_their_ids(tmp_path: Path) -> None:
-    contexts = [
-        {"document_id": i, "text": i, "score": s} for i, s in (("a", 2), ("b", 2), ("c", 1))
-    ]
-    record = {
-        "task_id": "t<::>1", "input": [{"speaker": "user", "text": "q"}], "contexts": contexts,
-    }  # fmt: skip
-    (sample,) = ragassay.load(write(tmp_path / "m.jsonl", json.dumps(record)))
-    assert [one.id for one in sample.passages or ()] == ["b", "a", "c"]

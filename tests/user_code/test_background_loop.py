@@ -100,6 +100,7 @@ def test_what_a_piece_of_work_began_ends_with_it_and_other_work_goes_on() -> Non
         try:
             await asyncio.sleep(60)
         finally:
+            await asyncio.sleep(0.05)  # closing waits for it
             ended.append(name)
 
     async def begin(name: str) -> asyncio.Task[None]:
