@@ -98,3 +98,4 @@ def test_pages_of_an_export_that_are_missing_are_told(tmp_path, around, said) ->
     assert len(load(tmp_path / "*.json", notes=notes)) == len(around)
     told = [note for note in notes if note.startswith("pages read")]
     assert len(told) == (said is not None) and (said or "") in "".join(told)
+    assert said is None or not any("around a list" in note for note in notes)

@@ -484,6 +484,24 @@ def test_a_sign_between_sentences_joins_chunks(mark: str) -> None:
         one({"query": "q", "context": f"One.{mark}Two."}, refuse_joined="marks")
 
 
+def test_a_separator_that_no_context_has_is_told() -> None:
+    for contexts, n in ((["a", "b"], 2), (["a;b", "c"], 0)):
+        notes = Notes()
+        rows = [{"query": text, "contexts": text} for text in contexts]
+        assert len(list(from_records(rows, separator=";", notes=notes))) == 2
+        said = [line for line in notes if line.startswith("contexts without the separator ';'")]
+        assert len(said) == bool(n) and all(f": {n}." in line for line in said)
+
+
+def test_metadata_have_a_hundred_levels_at_most() -> None:
+    value: Any = []
+    for _ in range(98):
+        value = [value]
+    assert one({"id": 1, "query": "q", "metadata": {"x": value}}).metadata == {"x": value}
+    with pytest.raises(InputError, match="more than 100 levels"):
+        one({"id": 1, "query": "q", "metadata": {"x": [value]}})
+
+
 def test_turns_in_no_order_of_time_get_no_history_and_are_counted() -> None:
     turns = [Sample(id=f"{at}", query=f"q{at}", answer=Answer("a"), timestamp=float(at),
                     metadata={"session_id": "s"}) for at in (3, 1, 2, 4, 5)]  # fmt: skip

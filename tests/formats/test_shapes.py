@@ -205,6 +205,7 @@ def test_one_sample_in_two_files_is_an_error_that_names_both(shards: Path) -> No
     assert (
         f"{shards / 'again.jsonl'}, line 1" in said
         and f"already given in line 1 of {first}" in said
+        and "give the file with --references" in said
     )
 
 

@@ -178,6 +178,8 @@ def test_history_is_as_given_or_the_systems_own() -> None:
     done: list[int] = []
     alone = ask([given], system, history="own", progress=done.append)
     assert done[-1] == 1, "a turn that is no query of the data is none of the samples"
+    greeted = Sample(id="h", query="Hello", history=(Turn("agent", "Welcome."),))
+    assert ask([greeted], system, history="own").samples[0].history == greeted.history
     assert alone.samples[0].history == own.samples[1].history and len(alone.samples) == 1
 
 

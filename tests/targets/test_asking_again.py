@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import ragassay
+from ragassay.base.errors import RagassayWarning
 from ragassay.targets.ask_run import ask
 from ragassay.targets.asking.ask_summary import Answers
 
@@ -80,6 +81,8 @@ def test_a_failure_before_is_told_wherever_the_answer_goes() -> None:
     assert _sent == [] and later.summaries["always"].notes[0].counts["n"] == 10
     result = ragassay.evaluate(later.samples, "error_rate")
     assert result.summary.metrics["error_rate"].mean == 0.0
+    with pytest.warns(RagassayWarning, match="^always: .* failed"):  # also where it is asked first
+        ragassay.evaluate(QUERIES, "error_rate", system=always, ask_options={"ledger": LEDGER})
     assert (
         "10 queries had failed before and were asked again; error_rate counts the last time only "
         "(ragassay ask --refresh asks all again)." in result.summary.warnings
@@ -87,6 +90,13 @@ def test_a_failure_before_is_told_wherever_the_answer_goes() -> None:
     anew = asked(refresh=True)
     assert len(_sent) == 60 and anew.summaries["always"].notes == ()
     assert asked().summaries["always"].notes == ()
+
+
+def test_queries_that_had_failed_are_told_with_their_repeats() -> None:
+    _failing.add(0)
+    asked(n=2, repeat=2)
+    (note,) = asked(n=2, repeat=2).summaries["always"].notes
+    assert note.counts == {"n": 2, "total": 4, "what": "queries, repeats counted,"}
 
 
 @pytest.mark.parametrize(("failing", "budget", "rate"), [

@@ -10,17 +10,20 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from ragassay.base.errors import UsageError
+from ragassay.base.errors import InputError, UsageError
 from ragassay.base.sample import Sample, Turn
 from ragassay.cli.command_line import call
 from ragassay.formats import load
 from ragassay.targets import target
 from ragassay.targets.ask_run import ask
 from ragassay.targets.asking.ask_summary import Answers
+from ragassay.targets.http_api.http_mapping import with_environment
+from ragassay.targets.http_api.http_target import HttpTarget
 from ragassay.targets.reply_shapes import read_text
 from ragassay.targets.target_factory import AskOptions, make_targets
 from ragassay.transport.endpoints import EndpointError
@@ -399,9 +402,18 @@ def test_llamaindex_query_engines_by_their_methods() -> None:
         def query(self, query: str) -> Response:
             return Response(None, nodes, iter(["in ", "pieces"]))
 
-    whole, streamed = ask(QUERIES, {"whole": Engine(), "streamed": Streaming()}).samples
-    assert whole.answer_text == "about And now?" and streamed.answer_text == "in pieces"
-    for sample in (whole, streamed):
+    async def pieces() -> AsyncIterator[str]:
+        yield "in "
+        yield "pieces"
+
+    def later(query: str) -> Any:
+        return SimpleNamespace(response=None, source_nodes=nodes, async_response_gen=pieces)
+
+    systems = {"whole": Engine(), "streamed": Streaming(), "later": later}
+    whole, streamed, late = ask(QUERIES, systems).samples
+    assert whole.answer_text == "about And now?"
+    assert streamed.answer_text == late.answer_text == "in pieces"
+    for sample in (whole, streamed, late):
         assert sample.passages is not None
         first = sample.passages[0]
         assert (first.id, first.text, first.score, first.document) == ("a", "text a", 0.0, "a.md")
@@ -486,9 +498,19 @@ def test_a_mapping_file_to_start_from_is_shown_and_written(tmp_path, monkeypatch
 
 
 def test_an_address_is_shown_without_values_of_variables(monkeypatch) -> None:
-    file = Path("k=3.yaml")
+    file = Path("k=3.YML")
     file.write_text('url: ${PLACE:-http://here}/ask\nbody: {q: "{{query}}"}\nanswer: a\n')
-    (made,) = make_targets(str(file), AskOptions())
-    assert (made.url, made.name) == ("http://here/ask", "k=3")
+    monkeypatch.delenv("PLACE", raising=False)
+    for _ in range(2):
+        (made,) = make_targets(str(file), AskOptions())
+        assert isinstance(made, HttpTarget) and (made.url, made.name) == ("http://here/ask", "k=3")
+        assert with_environment(made.mapping.url) == made.url
+        monkeypatch.setenv("PLACE", "")  # as if it were not set
     monkeypatch.setenv("PLACE", "http://secret")
     assert make_targets(str(file), AskOptions())[0].url == "${PLACE}/ask"
+    monkeypatch.delenv("PLACE")
+    file.write_text('url: ${PLACE}/ask\nbody: {q: "{{query}}"}\nanswer: a\n')
+    with pytest.raises(InputError, match="names the variable PLACE, which is not set"):
+        make_targets(str(file), AskOptions())
+    monkeypatch.setenv("OPENAI_API_KEY", "of-a-test")
+    assert make_targets("OpenAI:gpt-4o", AskOptions())[0].name == "gpt-4o"
