@@ -125,37 +125,6 @@ def test_a_written_path_leads_to_the_value_that_it_was_made_for(steps, words) ->
 NUMBERED = {"id": "1", "query": "Who?", "hit_10": "third", "hit_2": "second", "hit_1": "first"}
 
 
-@pytest.mark.parametrize(("column", "texts", "left"), [
-    ("hit_*", ["first", "second", "third"], set()),
-    ("hit_2+hit_1", ["second", "first"], {"hit_10"}),
-    ("hit_10 + hit_*", ["third", "first", "second"], set()),
-    ("hits|hit_*", ["first", "second", "third"], set()),
-])  # fmt: skip
-def test_several_columns_make_one_list(column: str, texts: list[str], left: set[str]) -> None:
-    (sample,) = samples([NUMBERED | {"hit_3": ""}], {"passages": column})
-    assert [one.text for one in sample.passages or ()] == texts
-    assert sample.metadata.keys() - {"hit_3"} == left
-
-
-def test_texts_and_ids_in_columns_of_their_own_are_joined_by_rank(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text(
-        "id,query,text_1,text_2,doc_1,doc_2\n1,Who?,a,b,d1,d2\n2,Who else?,c,,d3,\n3,,,,,\n"
-    )
-    chosen = {"passages": "text_*", "passage_ids": "doc_*"}
-    first, second, empty = load(path, columns=chosen, notes=Notes())
-    assert empty.passages == ()
-    assert [(one.id, one.text) for one in first.passages or ()] == [("d1", "a"), ("d2", "b")]
-    assert [(one.id, one.text) for one in second.passages or ()] == [("d3", "c")]
-
-
-def test_objects_in_the_cells_of_several_columns_are_passages_with_their_parts(tmp_path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text('id,query,hit_1,hit_2\n1,Who?,"{""id"": ""d1"", ""text"": ""a""}",[1] b\n')
-    (sample,) = load(path, columns={"passages": "hit_*"})
-    assert [(one.id, one.text) for one in sample.passages or ()] == [("d1", "a"), (None, "[1] b")]
-
-
 def test_a_column_whose_name_is_written_like_a_pattern_wins() -> None:
     record = {"id": "1", "query": "Who?", "hit_*": ["own"], "hit_1": "other", "a+b": "I."}
     (sample,) = samples([record], {"passages": "hit_*", "answer": "a+b"})

@@ -73,21 +73,6 @@ def test_the_delimiter_that_excel_names_is_taken(tmp_path: Path, first: str) -> 
             load(written(tmp_path, f"{first}\nid;query\n{rows}"))
 
 
-def test_lists_stand_in_cells_as_json_or_as_python_prints_them(tmp_path: Path) -> None:
-    content = (
-        "id,query,contexts,references,gold\n"
-        '1,a,"[""x"", ""y""]","[""c""]","[{""id"": ""g"", ""grade"": 2}]"\n'
-        "2,b,\"['it''s', 'y']\",plain,{'g': 1}\n".replace("''", "\\'")
-    )
-    first, second = load(written(tmp_path, content))
-    assert first.passages == (Passage("x"), Passage("y"))
-    assert first.references == ("c",)
-    assert first.gold == (GoldPassage("g", grade=2),)
-    assert second.passages == (Passage("it's"), Passage("y"))
-    assert second.references == ("plain",)
-    assert second.gold == (GoldPassage("g", grade=1),)
-
-
 LIST = "line 2, field 'contexts': the cell begins like a list"
 
 
