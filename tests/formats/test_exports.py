@@ -407,6 +407,7 @@ def test_traces_in_which_no_name_is_known_are_named_with_their_paths(tmp_path: P
 
 def test_a_column_from_which_the_query_came_holds_a_field(tmp_path: Path) -> None:
     own = {"id": "1", "inputs": {"question": Q, "language": "en"}, "answer": A}
-    placed = place(write(tmp_path / "a.jsonl", own))
+    later = {"id": "2", "prompt": Q, "answer": A}  # the first column of a field counts
+    placed = place(write(tmp_path / "a.jsonl", own, later))
     assert placed.placed["query"] == "inputs.question"
-    assert placed.unplaced == ("inputs.language",)
+    assert placed.unplaced == ("inputs.language", "prompt")
