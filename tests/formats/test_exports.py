@@ -194,6 +194,8 @@ def test_the_outermost_of_nested_retrievals_counts(tmp_path: Path, export: Any) 
     assert chosen == same
     both = ("RETRIEVER", "store", "rag", 1, ["a"]), ("TOOL", "web", "rag", 2, ["b"])
     assert texts(*both, passages_from="tools")[0] == ["a", "b"], "what tools gave is added"
+    found, (note,) = texts(both[0], ("RETRIEVER", "web", "rag", 2, ["b"]))
+    assert found == ["a", "b"] and note.startswith("traces with several retrievals: 1")
 
 
 def inspect_log(**more: Any) -> dict[str, Any]:

@@ -215,7 +215,7 @@ def test_what_systems_made_of_the_queries_before_is_left_out() -> None:
     before = [
         Sample(id="q", query="Why?", system=name, answer="old", repeat=repeat, references=("r",),
                timestamp=7.0, passages=(), given={"x": 1}, metadata=about,
-               given_unscored={"y": "z"}, failure="late" if repeat else None)
+               given_unscored={"y": "z"}, failure=None if repeat else "late")
         for name in ("a", "b") for repeat in range(2)
     ]  # fmt: skip
     usage = {"input_tokens": 0, "output_tokens": 2}
