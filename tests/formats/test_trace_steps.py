@@ -125,10 +125,14 @@ def test_metadata_that_are_nested_are_told_and_known_names_stay(tmp_path: Path) 
     assert nested.startswith("values of the unknown field 'user' that are large or nested: 1")
 
 
+BEST = [("b", 0.5), ("c", 1)]
+
+
 @pytest.mark.parametrize(("output", "found"), [
     (None, []), ("", []), ("One.", ["One."]), ('["a", "b"]', ["a", "b"]), ([3], ["3"]),
     (["a", ["b", 0.5]], ["a", "b"]), ({"output": {"documents": ["x"]}}, ["x"]),
-    ([[{"page_content": "b"}, 0.5]], [{"page_content": "b", "score": 0.5}]),
+    ([[{"text": "b"}, 0.5], [{"text": "c"}, 1]], [{"text": t, "score": s} for t, s in BEST]),
+    (["a.txt", {"text": "b"}], ["a.txt", {"text": "b"}]),
     ([{"lc": 1, "kwargs": {"page_content": "c"}}], [{"page_content": "c"}]),
     ([{"id_": "n", "text": "d"}], [{"id": "n", "text": "d"}]),
     ([{"node": {"text": "d"}, "score": 0, "id": "n"}], [{"text": "d", "score": 0, "id": "n"}]),

@@ -310,6 +310,8 @@ def test_each_system_has_a_file_whose_name_ends_alike(name: str) -> None:
     with pytest.raises(UsageError, match=r"'a b' and 'A/b' would share the file x-A-b"):
         ask("q.jsonl", {"a b": str.upper, "A/b": str.lower}, output=name)
     ask("q.jsonl", {"one": str.title}, output=(path := asked.files["one"]))  # replaces its own
+    ask(QUERIES[:2], {"one": lambda query: 1 / 0}, output=path)
+    ask("q.jsonl", {"one": str.title}, output=path)  # failures of other queries are no loss
     ask(QUERIES[:2], {"one": str.title}, output=path)
     for begin in (ask, plan_asking):  # the other answer would be lost
         with pytest.raises(UsageError, match="holds 1 answer to other queries"):
