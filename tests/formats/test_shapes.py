@@ -195,6 +195,8 @@ def test_files_of_several_formats_follow_each_other(shards: Path) -> None:
     pl.DataFrame([{**ROWS[1], "id": "3"}]).write_parquet(shards / "shard-2.parquet")
     assert [one.id for one in read(shards / "shard-*")] == ["1", "2", "3"]
     both = [shards / "shard-2.parquet", shards / "shard-0.jsonl"]
+    both[1].write_text('{"id": "4", "query": "Why?", "answer": null, "error": "None"}')
+    assert read(both)[1].failure == "None", "only cells of tables say so that there was none"
     assert [detect(each).name for each in (both, both[::-1])] == ["parquet", "jsonl"]
 
 
