@@ -67,15 +67,6 @@ def test_a_column_that_is_named_like_a_path_wins() -> None:
     assert samples([{"id": "1", "x": ["one"]}], {"answer": "x[-1]"})[0].answer_text == "one"
 
 
-def test_what_a_path_led_to_does_not_stay_in_the_metadata_and_leaves_a_conversation() -> None:
-    records = [{"metadata": {"key": "7", "topic": "x"}, "query": "Who?", "answer": "I."}]
-    (one,) = samples(records, {"id": "metadata.key"})
-    assert one.id == "7" and one.metadata == {"topic": "x"}
-    turns = [{"role": "user", "content": "Who?"}, {"role": "assistant", "content": "I."}]
-    (one,) = samples([{"id": "1", "messages": turns}], {"answer": "messages[-1].content"})
-    assert (one.query, one.answer_text) == ("Who?", "I.")
-
-
 @pytest.mark.parametrize(("column", "names"), [
     ("outputs.choices[0].msg", "'outputs.choices[0].msg'"), (["x.y", "z"], "'x.y' or 'z'"),
 ])  # fmt: skip
@@ -93,11 +84,6 @@ def test_paths_to_texts_for_a_list_take_every_item_of_a_list_of_one() -> None:
         samples([record], {"passages": "hits[*].chunk.text"})
     with pytest.raises(InputError, match=r"Did you mean 'hits\[0\].chunk.body'"):
         samples([record], {"answer": "hits[0].chunk.text"})
-
-
-def test_a_question_mark_allows_a_first_record_without_it() -> None:
-    one, two = samples(RECORDS, {"answer": "outputs.text?"})
-    assert one.answer is None and two.answer_text == "That."
 
 
 @pytest.mark.parametrize("value", [[], "", 3, ["a", 3], {"a": "b"}])

@@ -204,12 +204,8 @@ def test_a_citation_outside_the_references_is_an_error(tmp_path: Path, citation,
         load(jsonl(tmp_path, record))
 
 
-def test_references_of_trec_rag_are_ids_or_segments_with_a_text(tmp_path: Path) -> None:
-    record = {"topic_id": 1, "topic": "q", "answer": [{"text": "a", "citations": [1]}]}
-    record["references"] = [{"docid": "d1"}, {"id": "d2", "text": "A text."}]
-    (sample,) = load(jsonl(tmp_path, record))
-    assert sample.passages == (Passage(id="d1"), Passage("A text.", "d2"))
-    record["references"] = {"d1": 1}
+def test_references_of_trec_rag_are_a_list(tmp_path: Path) -> None:
+    record = {"topic_id": 1, "topic": "q", "references": {"d1": 1}, "answer": [{"text": "a"}]}
     with pytest.raises(InputError, match=r"'references'.*a list of passage ids"):
         load(jsonl(tmp_path, record), format="trec_rag")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import json
 import sys
@@ -19,6 +20,8 @@ from ragassay.cli.command_line import call
 from ragassay.judges.judge_factory import make_judge, named_judges
 from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.python_judge import identity_of
+from ragassay.transport.endpoints.endpoint import EndpointError
+from ragassay.transport.endpoints.python_chat import PythonChat
 
 SAID = json.dumps({"reasoning": "they say the same", "is_matching": True})
 QUERIES = [{"id": f"{n}", "query": f"Who wrote book {n}?"} for n in range(4)]
@@ -282,6 +285,29 @@ def test_a_rate_limit_of_a_client_in_the_function_is_waited_for(status, here) ->
 
     result = ragassay.evaluate(DATA[:1], ["answer_match"], judge=judge)
     assert [row.value for row in result.scores] == [True] and len(calls) == 3
+    calls.clear()
+    TooManyError.response.headers["retry-after-ms"] = "9e9"
+    (row,) = ragassay.evaluate(DATA[1:2], ["answer_match"], judge=judge).scores
+    assert row.value is None and "asks for a pause of 2500 hours" in row.explanation
+
+
+@pytest.mark.parametrize(("error", "reason"), [
+    (TimeoutError("x"), "timeout"), (ConnectionResetError("x"), "connection"),
+    (ValueError("x"), "judge_error"),
+])  # fmt: skip
+def test_a_connection_of_the_functions_own_that_fails_is_tried_again(error, reason: str) -> None:
+    def judge(prompt: str) -> Any:
+        if prompt:
+            raise error
+        content = ["a", {"type": "text", "text": "b"}]
+        return SimpleNamespace(content=content, response_metadata={"model": "m"})
+
+    body, own = '{"messages": [{"role": "", "content": "%s"}], "asked": ""}', PythonChat(judge, "m")
+    with pytest.raises(EndpointError) as caught:
+        asyncio.run(own.send((body % "Is it?").encode()))
+    assert (caught.value.reason, caught.value.again) == (reason, reason != "judge_error")
+    said = asyncio.run(own.send((body % "").encode()))
+    assert (said.text, said.model) == ("ab", "m")
 
 
 class _Message:

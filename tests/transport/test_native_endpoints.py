@@ -36,7 +36,9 @@ def endpoint(request: pytest.FixtureRequest, server: LLMServer) -> Callable[[], 
 
 def test_anthropics_body_is_as_documented() -> None:
     schema = {
-        "type": "object", "properties": {"grade": {"type": "integer", "minimum": 0, "maximum": 3}},
+        "type": "object", "properties": {
+            "grade": {"type": "integer", "minimum": 0, "maximum": 3},
+            "minimum": {"type": "string"}},
         "required": ["grade"], "additionalProperties": False,
     }  # fmt: skip
     messages = [{"role": role, "content": role[0]} for role in ("system", "system", "user")]
@@ -45,7 +47,9 @@ def test_anthropics_body_is_as_documented() -> None:
     assert body["system"] == "s\n\ns" and body["messages"] == messages[2:]
     assert body["max_tokens"] > 1000 and body["temperature"] == 0.0
     form = body["output_config"]["format"]
-    assert form["schema"]["properties"] == {"grade": {"type": "integer"}}
+    assert form["schema"]["properties"] == {
+        "grade": {"type": "integer"}, "minimum": {"type": "string"},
+    }  # fmt: skip
     assert form["schema"]["required"] == ["grade"]
     assert "output_config" not in AnthropicMessages("http://h", SECRET).body(
         Prompt("m", messages, {"max_tokens": 5}, "text", "x", schema)
@@ -62,6 +66,17 @@ def test_every_token_that_is_paid_for_is_counted() -> None:
     thought = {"candidates": [{"content": {"parts": parts}}], "usageMetadata": counts}
     said = GoogleGenAI("http://h", SECRET).read(thought, b"")
     assert said == Completion("x", input_tokens=9, output_tokens=64, counted=True)
+    said = GoogleGenAI("http://h", SECRET).read({"usageMetadata": {"promptTokenCount": 9}}, b"")
+    assert said == Completion(None, input_tokens=9, counted=True), "what it leaves out is 0"
+
+
+def test_googles_models_are_in_the_path_and_its_parameters_and_mode_may_be_rejected() -> None:
+    google = GoogleGenAI("http://h", SECRET)
+    for model, place in (("m", "models/m"), ("tunedModels/a b", "tunedModels/a%20b")):
+        body = f'{{"model": "{model}", "contents": [], "config": {{}}}}'
+        assert google.wire(body.encode())[0] == f"/v1beta/{place}:generateContent"
+    config = {"temperature": 0, "system_instruction": "s", "response_mime_type": "x"}
+    assert {*google.rejectable({"config": config})} == {"temperature", "json_object"}
 
 
 @pytest.mark.parametrize(("status", "free"), [(408, False), (429, True), (500, True), (504, False)])
@@ -79,10 +94,12 @@ def test_an_error_that_a_proxy_passes_on_with_status_200_is_that_error() -> None
         endpoint._client = httpx2.AsyncClient(transport=wire)
         await endpoint.send(b'{"model": "m", "messages": []}')
 
-    for code, reason in ((429, "rate_limited"), (401, "auth"), ("odd", "server_error")):
+    codes = {429: "rate_limited", 401: "auth", "odd": "server_error", 7: "server_error"}
+    for code, reason in codes.items():
         with pytest.raises(EndpointError) as caught:
             asyncio.run(sent(code))
         assert caught.value.reason == reason and "Not so fast." in caught.value.detail
+        assert caught.value.again is (code != 401)
 
 
 def test_every_built_in_question_is_answered(server: LLMServer, bench: Bench, endpoint) -> None:

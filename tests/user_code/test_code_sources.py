@@ -18,6 +18,7 @@ from ragassay.user_code.code_sources import (
     own_classes,
     source_of,
 )
+from ragassay.user_code.object_loading import has_module
 
 FILES = {
     "desk_app/__init__.py": "",
@@ -114,6 +115,13 @@ def test_imports_that_lead_nowhere_or_in_circles_end(home: Path, answer: Any) ->
     before = source_of(found.f)
     (home / "desk_back.py").write_text("import desk_round, desk_nowhere.at_all, desk_wrong\n")
     assert source_of(found.f) not in ("", before)
+
+
+def test_a_module_is_found_here_wherever_code_is_looked_for(home: Path, monkeypatch) -> None:
+    monkeypatch.chdir(home)
+    monkeypatch.setattr(sys, "path", [path for path in sys.path if path not in (str(home), "")])
+    found = [has_module(word) for word in (" desk_app.answers:answer", "json:x", "desk_gone:x")]
+    assert found == [True, True, False] and str(home) not in sys.path
 
 
 def test_an_import_that_was_edited_after_it_was_loaded_is_told(home: Path, answer: Any) -> None:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 import ragassay
@@ -23,7 +24,7 @@ from ragassay.judges.questions.grading import RelevanceGrade
 from ragassay.transport.budget import Account, Budget
 from ragassay.transport.endpoints import Prompt
 from ragassay.transport.endpoints.endpoint import Completion, Endpoint, EndpointError, Stopped
-from ragassay.transport.endpoints.endpoint_errors import from_status, rejected, retry_after
+from ragassay.transport.endpoints.endpoint_errors import from_status, rejected, retry_after, unreached
 from ragassay.transport.endpoints.http_chats import MOST_TOKENS
 from ragassay.transport.providers_and_prices import Price
 from ragassay.transport.secrets import NO_KEY, Secret
@@ -372,6 +373,7 @@ def test_what_was_answered_with_an_error_costs_its_call_only(server, bench, faul
     {"prompt_tokens": None, "completion_tokens": "many"},
     {"prompt_tokens": "9" * 5000, "completion_tokens": 1},
     {"prompt_tokens": [7], "completion_tokens": {}}, {"prompt_tokens": 100}, {},
+    {"prompt_tokens": True, "completion_tokens": True},
 ], ids=lambda usage: str(usage)[:50])  # fmt: skip
 def test_no_count_of_a_server_enlarges_a_budget_or_breaks_the_ledger(server, bench, usage) -> None:
     server.settings.usage = usage
@@ -462,7 +464,7 @@ def test_after_a_vague_rejection_all_others_are_asked(server, bench: Bench, monk
     (429, '{"error":{"status":"RESOURCE_EXHAUSTED","message":"exceeded your current quota"}}',
      "rate_limited"),
     (429, '{"error":{"message":"Request too large: limit 8000, requested 9000"}}', "rate_limited"),
-    (500, "", "server_error"),
+    *((status, "", "server_error") for status in (409, 425, 500)), (408, "", "timeout"),
     (529, '{"error":{"type":"overloaded_error","message":"Overloaded"}}', "server_error"),
     (400, '"a text"', "server_error"),
 ])  # fmt: skip
@@ -473,7 +475,7 @@ def test_errors_of_many_servers_are_understood(status: int, body: str, reason: s
         sent=("temperature", "seed", "max_tokens", "json_schema"),
     )  # fmt: skip
     assert error.reason == reason, error.detail
-    assert error.again == (status in (408, 409, 429, 500, 529) and "too large" not in body)
+    assert error.again == (status in (408, 409, 425, 429, 500, 529) and "too large" not in body)
     assert error.overloaded == (error.again and status in (429, 529))
     assert error.detail
 
@@ -492,6 +494,15 @@ def test_errors_of_many_servers_are_understood(status: int, body: str, reason: s
 def test_what_a_server_rejects_is_read_from_what_it_says(message, param, named: set[str]) -> None:
     sent = ("temperature", "seed", "top_p", "json_schema")
     assert rejected(message, param, b"{}", sent) == named
+
+
+@pytest.mark.parametrize(("error", "reason", "free"), [
+    (TimeoutError(), "timeout", False), (httpx2.ConnectTimeout("x"), "timeout", True),
+    (OSError(104, "reset"), "connection", False), (ConnectionRefusedError(), "connection", True),
+])  # fmt: skip
+def test_a_request_without_a_reply_is_free_only_where_it_never_left(error, reason, free) -> None:
+    told = unreached(error, "http://x/v1", NO_KEY)
+    assert (told.reason, told.free, told.sent, told.again) == (reason, free, not free, True)
 
 
 def test_retry_after_is_read_in_every_form() -> None:
