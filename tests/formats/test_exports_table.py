@@ -56,8 +56,8 @@ def test_every_row_is_a_format_and_names_functions_that_there_are() -> None:
 
 def test_traces_and_their_observations_may_be_two_files(tmp_path: Path) -> None:
     trace = {"id": "t", "sessionId": "s", "input": "Who?", "output": "I.", "observations": ["o1"]}
-    trace |= {"timestamp": "2026-02-01"}  # by another clock than that of its step
-    step = {"id": "o1", "traceId": "t", "type": "RETRIEVER", "name": "search", "startTime": "2026"}
+    step = {"id": "o1", "traceId": "t", "type": "RETRIEVER", "name": "search"}
+    trace["timestamp"], step["startTime"] = "2026-02-01", "2026-01-01"  # by two clocks
     traces, steps = tmp_path / "traces.json", tmp_path / "observations.json"
     traces.write_text(json.dumps([trace]))
     steps.write_text(json.dumps([{**step, "output": [{"page_content": "It is I."}]}]))
