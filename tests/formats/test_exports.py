@@ -288,20 +288,6 @@ def test_variables_of_promptfoo_with_one_meaning_are_chosen_as_columns_are(tmp_p
     assert one.references == ("b",)
 
 
-def test_datasets_of_deepeval_in_csv_need_no_custom_columns(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    names = "input,actual_output,expected_output,context,retrieval_context"
-    path.write_text(
-        f"{names},name,comments,source_file,tools_called,expected_tools\n"
-        """Who?,I.,I.,g1|g2,r1|r2,,,,,\nWhen?,I.,I.,"['g1', 'g2']","[""r1"", ""r2""]",,,,,\n"""
-    )
-    for one in read(path, "deepeval"):
-        assert [p.text for p in one.passages or ()] == ["r1", "r2"]
-        assert [g.text for g in one.gold or ()] == ["g1", "g2"]
-    path.write_text(f"{names}\nWho?,I.,I.,g1|g2,r1|r2\n")
-    assert detect(path).name == "csv"
-
-
 @pytest.mark.parametrize(("part", "said"), [
     ({"type": "image_url", "image_url": {"url": "data:..."}}, "a message holds an image"),
     ({"type": "input_audio", "input_audio": {}}, "a part of the type 'input_audio'"),

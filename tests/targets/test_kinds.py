@@ -259,6 +259,13 @@ def test_a_mapping_is_known_by_all_that_it_says_but_its_name() -> None:
     assert known("params: {a: 1, b: 2}") == known("params: {b: 2, a: 1}")
 
 
+def test_a_mapping_takes_passages_where_it_has_a_place_for_them() -> None:
+    for slot, takes in (("passages", True), ("messages", True), ("history", False)):
+        body = f'body: {{q: "{{{{query}}}}", more: "{{{{{slot}}}}}"}}'
+        Path("mine.yaml").write_text(f"url: http://h\n{body}\nanswer: a\n")
+        assert make_targets("mine.yaml", AskOptions())[0].takes_passages is takes
+
+
 def test_a_command_that_hangs_is_killed_with_what_it_started() -> None:
     Path("hang.py").write_text(
         "import os, pathlib, subprocess as s, time\n"
@@ -299,12 +306,18 @@ def plain(asked: str, depth: int = 3) -> str:
     raise ValueError("never")
 
 
+@app.tool()
+def several(query: str) -> list[str]:
+    return ["one", "two"]
+
+
 app.run()
 """)
     sample = only(ask(QUERIES, "mcp:python server.py#answer"))
     assert sample.answer_text == "about And now?"
     assert sample.passages is not None and sample.passages[0].text == "turns: 2"
     assert only(ask(QUERIES, "mcp:python server.py#plain")).answer_text == "in words"
+    assert only(ask(QUERIES, "mcp:python server.py#several")).answer_text == "one\ntwo"
     tools = ["mcp:python server.py#answer", "mcp:python server.py#plain"]
     made = [make_targets(f"mine={word}", AskOptions())[0] for word in tools]
     assert len({one.fingerprint for one in made}) == 2, "another tool is another system"
