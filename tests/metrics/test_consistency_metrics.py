@@ -39,7 +39,7 @@ def value(name: str, sample: Sample) -> float:
     return found.number
 
 
-def scores(*values: float | str | bool | None, **unscored: Any) -> Sample:
+def scores(*values: Any, **unscored: Any) -> Sample:
     given = {"scores": {"m": list(values)}, **({"unscored": unscored} if unscored else {})}
     return group(*["x"] * len(values), **given)
 
@@ -103,6 +103,8 @@ def test_labels_flip_and_have_no_spread() -> None:
     assert value("runs_flip(of=m)", labels) == 1.0
     assert value("runs_flip(of=m)", scores("yes", "yes", None)) == 0.0
     assert value("runs_flip(of=m)", scores(True, 1.0, True)) == 0.0
+    lists = scores([1], [1], None), scores([1], [1], [2, 1])  # as ragreport_attribution has them
+    assert [value("runs_flip(of=m)", one) for one in lists] == [0.0, 1.0]
     assert said("runs_variance(of=m)", labels).reason is Reason.NOT_APPLICABLE
 
 

@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 
 import ragassay
 from ragassay.base.errors import UsageError
-from ragassay.base.sample import Passage, Sample
+from ragassay.base.sample import Answerability, GoldPassage, Passage, Sample, Turn
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.cli.command_line import call
 from ragassay.metrics import parse
@@ -21,12 +21,14 @@ from ragassay.metrics import parse
 FULL = Sample(
     id="1", query="Who?", answer="Ann, gladly.", references=("Ann",),
     passages=(Passage("Ann did.", id="p1"), Passage("Bob did not.")), metadata={"topic": "people"},
+    gold=(GoldPassage("p1"),), answerability=Answerability.PARTIAL, given={"x": 1},
+    history=(Turn("user", "Hi"),),
 )  # fmt: skip
 
 
 @ragassay.metric
-def shows_parts(query, answer, references, passages, metadata, id, sample, history=None):  # noqa: A002
-    told = f"{query}|{answer}|{references}|{passages}|{metadata['topic']}|{id}|{history}"
+def shows_parts(query, answer, references, passages, gold, answerability, history, given, sample):
+    told = f"{query}|{answer}|{references}|{passages}|{gold[0].id}|{answerability!r}|{given}"
     return 1, told if sample is FULL else "another sample"
 
 
@@ -52,25 +54,38 @@ def outcome_of(value: Any, metric: ragassay.metrics.core.Metric = given_value) -
 
 
 def test_parameters_get_the_parts_of_their_names() -> None:
-    (said,) = [shows_parts.score(FULL)]
+    said = shows_parts.score(FULL)
     assert isinstance(said, Score)
     assert said.explanation == (
-        "Who?|Ann, gladly.|['Ann']|['Ann did.', 'Bob did not.']|people|1|None"
+        "Who?|Ann, gladly.|['Ann']|['Ann did.', 'Bob did not.']|p1|'partial'|{'x': 1}"
     )
+
+    @ragassay.metric
+    def shows_others(metadata, id, history=None, gold=None, passages=None):  # noqa: A002
+        return 1, f"{metadata['topic']}|{id}|{history}|{gold}|{passages}"
+
+    assert shows_others.needs == () and shows_others.uses == ("passages", "gold", "history")
+    for gold, told in ((None, "people|2|None|None|None"), ((), "people|2|None|[]|None")):
+        one = Sample(id="2", metadata=FULL.metadata, gold=gold)
+        assert shows_others.score(one) == Score(1, explanation=told)
 
 
 @pytest.mark.parametrize(
     ("gone", "reason"),
     [("query", Reason.MISSING_INPUT), ("answer", Reason.MISSING_INPUT),
-     ("references", Reason.NOT_APPLICABLE), ("passages", Reason.MISSING_INPUT)],
+     ("passages", Reason.MISSING_INPUT), ("given", Reason.MISSING_INPUT),
+     *((name, Reason.NOT_APPLICABLE) for name in ("references", "history", "gold")),
+     ("answerability", Reason.NOT_APPLICABLE)],
 )  # fmt: skip
 def test_a_missing_part_is_unscored_as_with_built_in_metrics(gone: str, reason: Reason) -> None:
     from dataclasses import replace
 
-    said = shows_parts.score(replace(FULL, **{gone: () if gone == "references" else None}))
-    assert isinstance(said, Unscored) and said.reason is reason
-    bare = shows_parts.score(replace(FULL, passages=(Passage("x"), Passage(id="p2"))))
-    assert isinstance(bare, Unscored) and "passage 2 has no text" in bare.detail
+    empty = {"references": (), "history": (), "given": {}}.get(gone)
+    said = shows_parts.score(replace(FULL, **{gone: empty}))
+    assert isinstance(said, Unscored) and said.reason is reason and said.lacks == gone
+    for text in (None, ""):
+        bare = shows_parts.score(replace(FULL, passages=(Passage("x"), Passage(text, id="p2"))))
+        assert isinstance(bare, Unscored) and "passage 2 has no text" in bare.detail
 
 
 def test_name_parameters_range_and_direction() -> None:
@@ -148,6 +163,9 @@ def test_numpys_numbers_and_scores_are_taken() -> None:
     assert outcome_of(np.float64(0.5)) == Score(0.5)
     assert outcome_of(np.bool_(True)) == Score(True)
     assert outcome_of(Score(2.0, {"a": 1})) == Score(2.0, {"a": 1})
+    bounded = ragassay.metric(name="bounded", version=3)(given_value.function)
+    assert outcome_of(Score(2.0), bounded).reason is Reason.FAILED
+    assert "|v3|" in bounded.signature and "|v1|" in given_value.signature
 
 
 def test_a_function_that_raises_costs_that_sample_only_and_is_called_once() -> None:

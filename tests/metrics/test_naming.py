@@ -7,6 +7,8 @@ import pytest
 from ragassay.base.errors import UsageError
 from ragassay.base.sample import Answer, Answerability, GoldPassage, Passage, Sample
 from ragassay.base.score import Reason, Score, Unscored
+from ragassay.judges.asking import Asker
+from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric, Window
 from ragassay.models.model_options import ModelOptions
@@ -64,6 +66,7 @@ def test_a_result_keeps_the_name_as_it_was_typed() -> None:
     assert list(naming.metrics_by_name("umbrela,UMBRELA,citation")) == ["umbrela", "citation.f1"]
     assert naming.split(["a(x=1,y=2),b", " c ,"]) == ["a(x=1,y=2)", "b", "c"]
     assert str(naming.parse("latency_p95(percentile=50)")) == "latency(percentile=50)"
+    assert str(naming.parse("RBP(p=0.12345678)")) == "RBP(p=0.12345678)"
 
 
 @pytest.mark.parametrize(
@@ -77,8 +80,8 @@ def test_a_result_keeps_the_name_as_it_was_typed() -> None:
      ("precision_at_k_exact@{}", "1", "0"), ("SpanP{}", "@1", "@0 @"), ("CharP@{}", "1", "0"),
      ("SpanR(threshold={})@3", "0.01 1", "0 1.01 2"), ("nDCG@{}", "1", "0 -1"),
      ("P(rel={})@5", "0 1 9", "-1"), ("IPrec@{}", "0 0.5 1", "-0.1 1.1"), ("AP@{}", "1", "0"),
-     ("Rprec(mult={})", "0 0.5 2", "-0.1"), ("RBP(p={})", "0.01 0.99", "0 1"),
-     ("SetF(x={})", "0 4", "-1"), ("ERR(max_grade={})", "1 4", "0"),
+     ("Rprec(mult={})", "0 0.5 2", "-0.1 nan"), ("RBP(p={})", "0.01 0.99", "0 1"),
+     ("SetF(x={})", "0 4", "-1"), ("ERR(max_grade={})", "1", "0"), ("Utility(rest={})", "0", "nan"),
      ("AP11(levels={})", "0;1 0.5", "0;1.1 -0.1 x"), ("runs_rbo(p={})", "0.1 0.9", "0 1"),
      ("nuggets(min_grade={})", "0 3", "-1 4"), ("nuggets(batch={})", "1", "0"),
      ("citation({})", "full=1 partial=1 none=0.5", "full=1.1 none=0.6 partial=2 none=-1"),
@@ -193,7 +196,7 @@ def test_every_name_that_a_suite_shows_is_understood_or_explained_everywhere(sui
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class _Few(Metric):
-    """Gives as many outcomes as it is told, or raises."""
+    """Gives as many outcomes as it is told, or raises where the window has another number."""
 
     n: int
     error: type[Exception] | None = None
@@ -203,9 +206,10 @@ class _Few(Metric):
     def __post_init__(self) -> None: ...
 
     def score_window(self, window: Window) -> list[Score]:
-        if self.error is not None:
+        if self.error is not None and len(window.samples) != self.n:
             raise self.error("odd")
-        return [Score(1.0)] * self.n
+        seen = [id(window.asker), id(window.models), len([*window.all_samples])]
+        return [Score(1.0, {"seen": seen} if self.error else {})] * self.n
 
     def __str__(self) -> str:
         return "few"
@@ -218,8 +222,11 @@ def test_a_metric_gives_one_outcome_for_each_sample_and_its_usage_error_ends_the
         with pytest.raises(AssertionError, match=f"^few gave {n} outcomes for 2 samples$"):
             Window(samples).outcomes(_Few(n))
     with pytest.raises(UsageError, match=r"^odd$"):
-        Window(samples).outcomes(_Few(2, UsageError))
-    lost = Window(samples).outcomes(_Few(2, ValueError))
+        Window(samples).outcomes(_Few(3, UsageError))
+    lost = Window(samples).outcomes(_Few(3, ValueError))
     assert [one.detail for one in lost if isinstance(one, Unscored)] == [
         "few broke down: ValueError: odd"
     ] * 2
+    with Asker(OfflineJudge()) as asker:  # what breaks on both together is scored one by one
+        alone = Window(samples, asker, models := Models()).outcomes(_Few(1, ValueError))
+    assert alone == [Score(1.0, {"seen": [id(asker), id(models), 2]})] * 2

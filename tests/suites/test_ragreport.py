@@ -151,6 +151,8 @@ def test_a_missing_component_costs_only_the_metrics_that_need_it(absent: str) ->
     for name, outcome in found.items():
         assert isinstance(outcome, Score)
         other = left_out[name]
+        fits = naming.parse(f"ragreport_{name}").suits(without(absent))
+        assert fits is (absent not in NEEDS[name])
         if absent not in NEEDS[name]:
             assert isinstance(other, Score)
         else:

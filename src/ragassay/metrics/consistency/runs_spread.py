@@ -10,6 +10,7 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar
 
 from ragassay.base.printable import either, share
@@ -195,4 +196,5 @@ class RunsFlip(OfMetric):
     def figure(self, values: Values | Unscored) -> Outcome:
         if isinstance(values, Unscored):
             return values
-        return self.scored(float(len(set(_known(values))) > 1), values, "verdict")
+        differ = any(one != other for one, other in pairwise(_known(values)))
+        return self.scored(float(differ), values, "verdict")

@@ -258,7 +258,7 @@ class Metric(ABC):
                 raise UsageError(
                     f"{where} be one of {', '.join(map(str, choices))}, not {value!r}."
                 )
-            if isinstance(value, float) and math.isinf(value):
+            if isinstance(value, float) and not math.isfinite(value):
                 raise UsageError(f"{where} be finite, not {value}.")
             low, high = allowed.get("minimum"), allowed.get("maximum")
             exclusive = allowed.get("exclusive", False)

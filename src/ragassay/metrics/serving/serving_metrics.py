@@ -213,9 +213,7 @@ class ErrorRate(_Recorded):
         record = _asked(sample)
         if not record and sample.failure is None:
             return _UNKNOWN
-        kind = record.get("failure")
+        kind, why = record.get("failure"), sample.failure or record.get("detail")
         if kind == Reason.STOPPED:
-            why = sample.failure or record.get("detail")
             return Unscored(Reason.STOPPED, f"the query was not asked: {why}")
-        why = sample.failure or record.get("detail")
         return Score(True, {"failure": str(kind or "failed")}, why) if why else Score(False)
