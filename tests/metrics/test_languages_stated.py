@@ -34,6 +34,18 @@ def test_contradicted_says_nothing_of_what_it_cannot_read(passage: str, answer: 
     assert row.reason == "unsupported"
 
 
+def test_a_sentence_is_contradicted_once_by_a_reference_before_a_passage() -> None:
+    said = "The depot of Leeds opens at nine in the morning. It is a big one."
+    other = [said.replace("nine", "ten")]
+    record = {"id": "1", "query": "?", "answer": said, "references": other, "passages": other}
+    bare = [{"id": "2", "answer": said, "passages": []}, {"id": "3", "answer": said}]
+    found, *lost = ragassay.evaluate([record, *bare], ["contradicted"]).scores
+    assert (found.value, [one["against"] for one in found.parts["sentences"]]) == (
+        *(0.5, ["references"]),
+    )
+    assert [row.reason for row in lost] == ["nothing_retrieved", "not_applicable"]
+
+
 def test_a_number_is_the_same_one_as_in_all_metrics() -> None:
     assert content("1.250") == content("1,250") == content("1 250") == content("1250") == ("1250",)
     assert content("十二月") == content("12月") != content("二月")

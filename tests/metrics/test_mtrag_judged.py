@@ -78,7 +78,9 @@ def test_idk_eval_is_one_of_three(said: str, wanted: float) -> None:
     found = value("idk_eval", sample(), judge)
     assert found.value == wanted and len(found.evidence) == 1
     talk = "user: is there a tram?\nagent: Yes, line 4.\nuser: when does it run?\nand who drives?"
-    assert judge.questions == [SaysIdk(talk, "It runs at nine.")]
+    value("idk_eval", replace(sample(query="Who?"), history=()), judge)
+    alone = SaysIdk("user: Who?", "It runs at nine.")
+    assert judge.questions == [SaysIdk(talk, "It runs at nine."), alone]
 
 
 @pytest.mark.parametrize(("said", "wanted"), [("yes", 1.0), ("no", 0.0)])

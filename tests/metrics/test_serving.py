@@ -8,7 +8,7 @@ import pytest
 
 import ragassay
 from ragassay.base.sample import Answer, Sample
-from ragassay.base.score import Reason, Unscored
+from ragassay.base.score import Reason, Score, Unscored
 from ragassay.metrics import parse
 
 
@@ -50,7 +50,12 @@ def test_a_failure_is_an_error_without_a_latency() -> None:
     failed = Sample(id="q", failure="timeout: did not answer", metadata={"asked": asked})
     outcome = parse("error_rate").score(failed)
     assert outcome.value is True and outcome.parts == {"failure": "timeout"}
-    assert isinstance(parse("latency").score(failed), Unscored)
+    assert "did not answer" in parse("latency").score(failed).detail
+    assert "did not answer" in parse("answer_words").score(failed).detail
+    detailed = Sample(id="q", metadata={"asked": {"failure": "timeout", "detail": "too late"}})
+    assert parse("error_rate").score(detailed) == parse("error_rate").score(
+        Sample(id="q", failure="too late", metadata={"asked": {"failure": "timeout"}})
+    )
 
 
 def test_what_was_not_asked_is_no_error_of_the_system() -> None:
@@ -63,7 +68,13 @@ def test_what_was_not_asked_is_no_error_of_the_system() -> None:
 
 
 def test_the_failures_of_other_tools_count_too() -> None:
-    assert parse("error_rate").score(Sample(id="q", failure="API_ERROR")).value is True
+    assert parse("error_rate").score(Sample(id="q", failure="API_ERROR")) == Score(
+        True, {"failure": "failed"}, "API_ERROR"
+    )
+    assert parse("latency").score(sample(latency=0, cost=0.0)).value == 0
+    rare = parse("latency_p99")
+    assert (rare.aggregate, parse("latency(percentile=99.9)").aggregate) == ("p99", "p99.9")
+    assert rare.about.endswith(": percentile 99") and rare.higher_is_better is False
 
 
 def test_the_rate_is_over_all_records_of_data_that_tell_failures() -> None:

@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 from ragassay import Passage, Reason, Sample, Score, Unscored
+from ragassay.base.sample import Turn
 from ragassay.base.score import Outcome
 from ragassay.engine.run.scoring import score_stream
 from ragassay.judges.asking import Asker
 from ragassay.judges.question import Question
+from ragassay.judges.questions.grading import RelevanceGrade
 from ragassay.metrics.core import naming
 from scripted_judge import Scripted
 
@@ -58,6 +60,7 @@ def test_published_and_corrected_ap_differ_where_relevant_passages_stand_below_k
 def test_the_threshold_is_settable() -> None:
     one = sample(1, 0)
     assert values("umbrela_P@1,umbrela_P(rel=1)@1,umbrela_MRR(rel=1)", one) == [0.0, 1.0, 1.0]
+    assert scored("umbrela_MRR", sample(1, 3, 0))["umbrela_MRR"].parts == {"best_grade": 3}
 
 
 def test_grades_are_parts_by_id_and_in_rank_order() -> None:
@@ -76,8 +79,11 @@ def test_one_text_is_asked_about_once_and_counts_twice() -> None:
 
 def test_shots_are_part_of_the_question_and_of_the_name() -> None:
     judge = Scripted(by_words)
-    scored("umbrela(shots=few),umbrela_P(shots=few)@1", sample(2), judge)
-    assert [question.data["shots"] for question in judge.questions] == ["few"]
+    turns = (Turn("user", "first?"), Turn("agent", "so"))  # the user's are read
+    names = "umbrela(shots=few),umbrela_P(shots=few)@1,nuggets(shots=few)"
+    scored(names, sample(2, history=turns, answer="x"), judge)
+    graded = [one for one in judge.questions if isinstance(one, RelevanceGrade)]
+    assert [(one.shots, one.earlier) for one in graded] == [("few", ("first?",))]
 
 
 def test_one_grade_that_is_missing_leaves_the_sample_unscored() -> None:

@@ -15,7 +15,7 @@ QUERY = "What is in the cellar?"
 DATA: dict[str, dict[str, Any]] = {
     "several": {
         "query": QUERY, "answer": "Wine. Coal. Ice.",
-        "references": ["Coal.", "Wine. Coal. Potatoes. Jam."],
+        "references": [" ", "Coal.", "Wine. Coal. Potatoes. Jam."],
         "history": [{"role": "user", "text": "I bought the old house."}],
     },
     "nothing said": {"query": QUERY, "answer": "Hm", "references": ["Wine."]},
@@ -60,7 +60,7 @@ def test_answer_correctness_is_the_f1_of_claims_against_the_closest_reference() 
     assert suite.summary.metrics["answer_correctness"].mean == f1["several"].value
     assert precision["several"].value == pytest.approx(2 / 3) and recall["several"].value == 0.5
     parts = f1["several"].parts
-    assert parts["reference"] == 1
+    assert parts["reference"] == 2
     assert parts["answer_claims"] == [("Wine.", True), ("Coal.", True), ("Ice.", False)]
     assert [held for _, held in parts["reference_claims"]] == [True, True, False, False]
     assert (f1["nothing said"].value, recall["nothing said"].value) == (0.0, 0.0)

@@ -55,6 +55,24 @@ def test_without_gold_a_judge_grades_passages_and_supports_the_reference() -> No
         "faithfulness": 0.5,
     }
     assert result.summary.metrics["context_recall"].metric == "claim_recall"
+
+    def by_words(asked: Any) -> dict[str, Any]:
+        """Claims end at slashes; a text supports those that it holds."""
+        if asked.kind == "extract_claims":
+            return {"claims": asked.answer.split("/")}
+        return {"supported": [claim in " ".join(asked.passages) for claim in asked.claims]}
+
+    several = [" ", "Ann/ /Bob", "Rain/Ann/Frank", "Snow"]  # of Rain, Ann, Frank two are held
+    data = [
+        {**record, "references": several}, {**record, "id": "2", "passages": []},
+        {**record, "id": "3", "passages": [{"id": "a"}, "Rain"]},
+        {**record, "id": "4", "references": [" "]},
+    ]  # fmt: skip
+    judge = Scripted(by_words)
+    found, nothing, *lost = ragassay.evaluate(data, ["claim_recall"], judge=judge).scores
+    assert (found.value, nothing.value) == (pytest.approx(2 / 3), 0.0)
+    assert found.parts["held"] == (True, False, True) and judge.asked.count("claim_support") == 3
+    assert [row.reason for row in lost] == ["missing_input", "not_applicable"]
     assert result.summary.metrics["context_precision"].metric == "umbrela_AP_judged"
 
 
@@ -67,7 +85,9 @@ def test_refusals_are_right_where_nothing_can_be_answered() -> None:
     some = ragassay.evaluate(data).summary
     assert some.metrics["refusals_right"].n_scored == 2 and not some.incomplete
     names = ["answerability_accuracy", "rb_llm_idk"]  # nothing is asked where the label is missing
-    judging = ragassay.evaluate(data, names).summary.judging
+    both = ragassay.evaluate(data, names).summary  # rb_llm_idk lacks a reference for the second
+    judging = both.judging
+    assert both.metrics["answerability_accuracy"].n_scored == 2
     planned = ragassay.plan(data, names, judge="http://x.test/v1#m").calls
     assert judging and planned and judging.questions == planned.total.calls.high == 1
     found = means(ragassay.evaluate([{**refusal, "id": "1"}]))
