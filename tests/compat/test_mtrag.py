@@ -201,7 +201,9 @@ def test_absent_contexts_are_missing_input_and_extractiveness_0_a_missing_model_
     assert both.number and both.number > 0 and "counts as 0" not in both.explanation
     outcome = score("RB_agg", sample(passages=None))
     assert isinstance(outcome, Unscored) and outcome.reason is Reason.NEEDS_EXTRA
-    told = ragassay.evaluate([absent], "mtrag").summary.warnings
+    given = {"BertscoreR": [0.5], "BertKPrec": [0.5]}  # whose RB_agg is not 0
+    rest = replace(absent, id="2", passages=()), replace(absent, id="3", given=given)
+    told = ragassay.evaluate([absent, *rest], "mtrag").summary.warnings
     assert any(said.startswith("1 record has no contexts. ") for said in told)
 
 

@@ -72,7 +72,7 @@ def test_one_of_several_references_is_enough_and_a_negative_one_pulls_it_down() 
     assert isinstance(found, Score) and found.value is True
     assert judge.asked[0].references == ("a", "b")
     assert found.parts == {"references": 2, "negative_references": 0}
-    found = outcome(made(references=("b",), negative_references=("b",)), judge)
+    found = outcome(made(references=("b",), negative_references=("b", " ")), judge)
     assert judge.asked[1].wrong == ("b",)
     assert isinstance(found, Score) and found.value is False
 
@@ -122,7 +122,8 @@ def test_instructions_of_ones_own_reach_the_judge_and_the_signature(no_metric_le
     other = with_prompt(
         JudgePrompt(name="strict", instructions="Any words match.", temperature=0.5)
     )
-    warm = with_prompt(JudgePrompt(name="strict", instructions="Any words match."))
+    warm = with_prompt(JudgePrompt(name="strict", instructions="Any words match.", title="Warm"))
+    assert warm.title == "Warm" and strict.title.endswith(", by the instructions strict")
     assert len({strict.signature, other.signature, warm.signature}) == 3
 
 

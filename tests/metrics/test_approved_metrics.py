@@ -158,7 +158,7 @@ def citations() -> Iterator[str]:
 QRELS = """q1 a 0, q1 b 1, q1 c 2, q1 d -1, q1 e 3, q2 a 1, q2 b 0, q3 x 1, q4 a 0, q5 k 1,
 q5 l 1"""
 RUN = """q1 a 5, q1 c 4, q1 b 4, q1 z 3, q1 e 1, q1 d 0.5, q2 b 2, q2 a 1, q2 zz 1, q4 a 1, q5 m 1,
-q5 l 1, q5 k 1, q9 a 1"""
+q5 l 1, q5 k 1, q9 a 1, q9 b 1"""
 PREFERENCES = """q1 1 1 a 3, q1 1 1 b 2, q1 1 1 c 0, q1 1 2 c 0, q1 1 2 e 1, q1 2 1 a 1, q1 2 1 b 2,
 q1 2 1 f 0, q2 1 1 a 1, q2 1 1 b 0, q2 1 1 x 0, q2 1 1 y 0, q3 1 1 x 1, q5 1 1 k 0, q5 1 1 l 0"""
 
@@ -208,14 +208,14 @@ def rankings() -> Iterator[str]:
         ([], {}), (["official"], {"rel": 2}), (["set"], {"n_docs": 100}), (["P.5,10", "map"], {}),
         (["P.5", "P.2"], {}), (["P.2.7,.5"], {}), (["P.x"], {}), (["P."], {}),
         (["ndcg.1=3,2=9", "G.1=3", "dcg.1=3", "ideal_dcg.1=3", "ndcg_rel.1=3", "Rndcg.1=3"], {}),
-        (["utility.1,-1"], {}), (["utility.1,-1,0,0"], {"n_docs": 9}),
+        (["utility.1,-1"], {}), (["utility.1,-1,0,0", "Utility(collection=5)"], {"n_docs": 9}),
         (["rbp.p=0.5", "rbp_resid"], {}), (["rbp.0.5"], {}), (["map.5"], {}),
         (["iprec_at_recall.0.25"], {}), (["nDCG@5,P@3", "nDCG@5"], {}),
-        (["recall", "mrr"], {"ks": [2, 3]}), (["recall"], {"ultrarag": True}),
+        (["recall", "mrr", "map"], {"ks": [2, 3]}), (["recall"], {"ultrarag": True}),
         (["map"], {"ks": [2]}), (["mapp"], {}), (["em"], {}), ([""], {}), (["prefs_simp"], {}),
         (["prefs_simp"], {"judgements": "prefs"}), (["map"], {"judgements": "prefs"}),
         ([], {"judgements": "qrels_jg"}), ([], {"judgements": "qrels_prefs"}),
-        (["11pt_avg.0.5,1", "relstring.5", "unj", "set_F.2"], {"rel": 2}),
+        (["11pt_avg.0.5,1", "relstring.5", "unj", "set_F.2", "P(rel=3)@5"], {"rel": 2}),
         (["GMAP", "RelString"], {}),
     ]  # fmt: skip
     for names, options in asked:

@@ -66,8 +66,9 @@ def test_a_layer_that_nobody_recommends_must_be_named_where_values_are_rescaled(
     assert naming.parse("passage_bertscore").scale.layer == 40  # type: ignore[attr-defined]
     with pytest.raises(UsageError, match="at least 0"):
         naming.parse("bertscore(layer=-1).f")
-    with pytest.raises(UsageError, match="cannot be part of a metric's name"):
-        type(naming.parse("bertscore.f"))(model="a,b", layer=1)
+    for wrong in ({"model": "a,b"}, {"rescale": True, "baseline": "a(1).tsv"}):
+        with pytest.raises(UsageError, match="cannot be part of a metric's name"):
+            type(naming.parse("bertscore.f"))(layer=1, **wrong)  # type: ignore[arg-type]
 
 
 def test_a_model_is_read_at_its_last_layer_where_none_is_named_and_none_recommended(bert) -> None:
@@ -180,6 +181,10 @@ def test_a_baseline_file_rescales(bert: str, tmp_path: Path) -> None:
         f"bertscore(model={bert},layer=2,rescale=true,baseline={path}).f", sample("", "a")
     )
     assert empty.value == pytest.approx(-3)
+    cut = outcome(
+        f"bertscore(model={bert},layer=2,rescale=true,baseline={path}).f", sample(LONG, "a")
+    )
+    assert cut.explanation.startswith("cut to the 64 tokens")
 
 
 # --- idf weights take the whole run ---------------------------------------------------------------

@@ -205,6 +205,8 @@ def test_gold_by_id_is_found_by_id() -> None:
         (Sample(id="q", gold=(GoldPassage(text="A"),)), Reason.MISSING_INPUT),
         (Sample(id="q", passages=(Passage(id="1"),), gold=(GoldPassage(text="A"),)),
          Reason.MISSING_INPUT),
+        (Sample(id="q", passages=(Passage(id="1"), Passage("B")), gold=(GoldPassage(text="A"),)),
+         Reason.MISSING_INPUT),
         (Sample(
              id="q",
              passages=(Passage(text="A"),),
@@ -246,13 +248,16 @@ def test_a_score_by_cosine_tells_how_near_each_passage_came_to_the_threshold() -
     slanted = [0.79, 0.6131, 0.0, 0.0]
     one = embedded([EYE[2], slanted, slanted, EYE[0]], EYE[:2])
     found = naming.parse("ChunkP(by=cosine)@3").score(one)
-    assert isinstance(found, Score) and found.parts["hit_ranks"] == []
+    assert isinstance(found, Score) and found.parts["hit_ranks"] == [] and found.given
+    assert naming.parse("f1_at_k_similarity@1").score(one).given  # type: ignore[union-attr]
     assert found.parts["best_cosines"] == pytest.approx([0, 0.79, 0.79], abs=1e-4), "k at most"
     assert found.explanation.endswith("; threshold 0.8, best cosine 0.790")
     (*_, last) = naming.parse("ChunkP(by=cosine)@4").score(one).parts["best_cosines"]  # type: ignore[union-attr]
     assert last == 1
     nothing = naming.parse("ChunkP(by=cosine)@4").score(embedded([], EYE[:1]))
     assert isinstance(nothing, Score) and "best_cosines" not in nothing.parts
+    (bare,) = (sample([], ["g"]),)  # which needs no vector
+    assert naming.parse("ChunkP(by=cosine)@4").score(bare).explanation == "nothing was retrieved"
 
 
 @pytest.mark.parametrize("metric", ["ChunkP(by=cosine)@2", "precision_at_k_similarity@2"])

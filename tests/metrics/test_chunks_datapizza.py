@@ -110,8 +110,9 @@ def test_log_rank_at_gamma_zero_is_the_limit() -> None:
 def test_log_rank_refuses_what_has_no_value(rank, n, gamma) -> None:
     with pytest.raises(ValueError, match="must be"):
         log_rank_score(rank, n, gamma)
-    with pytest.raises(ValueError, match="alpha must be between 0 and 1"):
-        hybrid_log_rank_score_exact(["A"], ["A"], alpha=1.5)
+    for alpha in (1.5, -0.5):
+        with pytest.raises(ValueError, match="alpha must be between 0 and 1"):
+            hybrid_log_rank_score_exact(["A"], ["A"], alpha=alpha)
 
 
 def d(*numbers: int) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -294,6 +295,8 @@ def test_what_was_not_retrieved_is_not_asked_about() -> None:
 
 def test_statements_that_come_with_the_record_are_taken_as_they_are() -> None:
     answer = Answer("x", (Statement("Iron. Heavy [2].", ("doc1",)), Statement("Wool.", ())))
+    one = Sample(id="q", query="?", answer=answer, passages=DOCS)
+    assert Citation().suits(one) and not Citation().suits(replace(one, answer=Answer("Wool.")))
     found = values(THREE.format("citation_sentences"), answer, passages=DOCS)
     assert found == pytest.approx([1.0, 0.5, 2 / 3])
 
@@ -314,6 +317,8 @@ def test_answers_that_cite_in_a_list_at_their_end_alone_are_counted() -> None:
     said = ["Iron is heavy.\n\nSource: [1]", "Wool is light. Sources: [1], [2]"]
     said += ["Iron [1].", "No.", "So it is [2].\n\nSources: [2]"]
     data = [{"id": one, "query": "?", "answer": one, "passages": ["a", "b"]} for one in said]
+    stated = {"text": said[0], "statements": [{"text": "Iron is heavy."}]}
+    data.append({**data[0], "id": "stated", "answer": stated})
     result = ragassay.evaluate(data, ["citation.f1", "citation_ore.f1"])
     (listed,) = [line for line in map(str, result.summary.notes) if "in a list" in line]
     assert listed.startswith("2 answers cite")

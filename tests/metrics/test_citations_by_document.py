@@ -98,10 +98,11 @@ def test_a_run_counts_the_marks_that_name_no_passage_once(document: str | None) 
         {"id": f"{at}", "query": "Where?", "answer": answer, "passages": passages}
         for at, answer in enumerate(["In Leeds [a.pdf][b.pdf].", "In Leeds [c17].", "Big [c.md]."])
     ]
+    records.append({"id": "none", "query": "Where?", "answer": "Here [7].", "passages": []})
     names = ["citation.recall", "citation.precision", "citation_sentences"]
     told = ragassay.evaluate(records, names).summary.warnings
     (said,) = [one for one in told if "no passage" in one]
-    assert said.startswith("3 marks such as [a.pdf] ")
+    assert said.startswith("4 marks such as [a.pdf] ")
 
 
 def test_what_open_rag_eval_does_not_read_as_a_citation_is_counted() -> None:
@@ -110,6 +111,8 @@ def test_what_open_rag_eval_does_not_read_as_a_citation_is_counted() -> None:
         {"id": f"{at}", "query": "Where?", "answer": answer, "passages": passages}
         for at, answer in enumerate(["In Leeds [doc 1].", "In Leeds [1, 2].", "Big."])
     ]
+    stated = {"text": "In Leeds [doc 1].", "statements": [{"text": "So.", "citations": ["1"]}]}
+    records.append({**records[0], "id": "stated", "answer": stated})
     told = ragassay.evaluate(records, ["citation_ore"]).summary.warnings
     (said,) = [one for one in told if "citation_ore" in one]
     assert said.startswith("1 answer ") and "[doc1]" in said

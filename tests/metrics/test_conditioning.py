@@ -179,6 +179,11 @@ def test_conditioned_values_of_a_record_are_taken_as_such() -> None:
     by_spec = replace(one, metadata={"metrics_rule": "spec"})  # other values than the paper's
     assert judged("RL_F_idk", by_spec, Scripted(SURE)).value == 1.0
     assert isinstance(judged("rl_f_idk(rule=spec)", one, Scripted(Reason.TIMEOUT)), Unscored)
+    asks = Scripted({**SURE, "says_underspecified": {"asks": "yes"}})
+    vague = sample("UNDERSPECIFIED", underspecified_eval=0)
+    assert judged("rl_f_idk(given=false)", vague, asks).value == 1.0
+    refusing = sample("ANSWERABLE", idk_eval=1)
+    assert judged("answerability_accuracy(given=false)", refusing, asks).value is True
 
 
 @pytest.mark.parametrize(
@@ -400,5 +405,10 @@ def test_a_plan_hears_what_a_conditioned_value_lacks() -> None:
     for given in ({"idk_eval": 1}, {"conditional_idk": 0}):  # a wrong "I do not know"
         assert paper.lacks(replace(bare, given=given)) is None
         assert anew.lacks(replace(bare, given=given)) == own
+    accuracy, again = SUITE.resolve("answerability_accuracy,answerability_accuracy(given=false)")
+    silent = replace(bare, query=None)  # the record has the judgement, which needs the query
+    for given in ({"idk_eval": 1}, {"conditional_idk": 0}):
+        known = replace(silent, given=given)
+        assert accuracy.lacks(known) is None and isinstance(again.lacks(known), Unscored)
     chat = replace(bare, answerability=Answerability.CONVERSATIONAL)
     assert paper.lacks(chat) is None and spec.lacks(chat) == own

@@ -101,7 +101,10 @@ def test_a_share_of_a_mean_of_0_is_undefined() -> None:
 def test_labels_flip_and_have_no_spread() -> None:
     labels = scores("yes", "no", "yes")
     assert value("runs_flip(of=m)", labels) == 1.0
-    assert value("runs_flip(of=m)", scores("yes", "yes", None)) == 0.0
+    alike = said("runs_flip(of=m)", scores("yes", "yes", None))
+    assert alike == Score(
+        0.0, {"values": ["yes", "yes", None], "n": 2}, "over the 2 of 3 runs that have a verdict"
+    )
     assert value("runs_flip(of=m)", scores(True, 1.0, True)) == 0.0
     lists = scores([1], [1], None), scores([1], [1], [2, 1])  # as ragreport_attribution has them
     assert [value("runs_flip(of=m)", one) for one in lists] == [0.0, 1.0]
@@ -184,6 +187,9 @@ def test_retrieval_that_comes_back_is_1_and_that_does_not_is_0() -> None:
 def test_passages_without_ids_go_by_their_texts() -> None:
     one, other = [Passage("the  cat"), Passage("dog")], [Passage("the cat"), Passage("cow")]
     assert value("runs_overlap", retrieved(one, other)) == pytest.approx(1 / 3)
+    places = [("d", 0, 9), ("d", 0, 5), ("e", 0, 9), ("d", 2, 9)]
+    first, *rest = ([Passage(document=d, start=s, end=e)] for d, s, e in places)
+    assert [value("runs_overlap", retrieved(first, one)) for one in (first, *rest)] == [1, 0, 0, 0]
 
 
 def test_ids_that_name_places_in_a_list_are_not_taken_for_passages() -> None:

@@ -49,6 +49,7 @@ def test_a_degenerate_match_says_so() -> None:
     outcome = naming.parse("acc").score(sample("London", "Paris", "The"))
     assert isinstance(outcome, Score) and outcome.value == 1.0
     assert "reference 2 normalises to nothing" in outcome.explanation
+    assert naming.parse("em").score(sample("London", "The")) == Score(0.0)
 
 
 CORRECTED = ("exact_match", "contains_answer", "covers_answer", "token_f1", "alias_groups")
@@ -66,7 +67,10 @@ def test_a_reference_without_words_never_helps_the_others(name: str) -> None:
     with pytest.warns(RagassayWarning):
         assert value(name, "", "The", "Paris") == value(name, "London", "The", "Paris") == 0
     with pytest.warns(RagassayWarning):
-        assert value(name, "Paris", "The", "Paris") == 1
+        found = naming.parse(name).score(sample("Paris", "The", "Paris", "Paris"))
+    assert isinstance(found, Score) and found.value == 1
+    if name != "alias_groups":
+        assert found.parts["reference"] == 1 and found.explanation.endswith(": reference 0")
 
 
 @pytest.mark.parametrize("name", CORRECTED[:3])
@@ -101,6 +105,8 @@ def test_a_number_beside_letters_without_spaces_and_below_raised_digits_is_one_n
     for name in ("exact_match", "contains_answer", "covers_answer"):
         assert value(name, answer, reference) == same
     assert (value("token_f1", answer, reference) == 1) is bool(same)
+    stated = [replace(sample("1.250", "1250"), language=code) for code in ("de", "en")]
+    assert [naming.parse("exact_match").score(one).value for one in stated] == [1, 0]  # type: ignore[union-attr]
 
 
 def test_chinese_is_compared_character_by_character() -> None:

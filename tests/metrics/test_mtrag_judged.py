@@ -87,6 +87,7 @@ def test_idk_eval_is_one_of_three(said: str, wanted: float) -> None:
 def test_underspecified_eval_is_yes_or_no(said: str, wanted: float) -> None:
     judge = Scripted({"says_underspecified": {"asks": said}})
     assert value("underspecified_eval", sample(), judge).value == wanted
+    assert judge.questions[0].data["conversation"].startswith("user: is there a tram?")
 
 
 def test_rl_f_is_the_share_of_supported_claims() -> None:
@@ -131,6 +132,8 @@ def test_rb_llm_is_a_tenth_of_the_rating() -> None:
 def test_rb_llm_of_a_panel_is_the_published_median(votes: tuple[int, ...], wanted: float) -> None:
     found = value("RB_llm", sample(), Panel([rating(points) for points in votes]))
     assert found.value == pytest.approx(wanted) and found.parts["ratings"] == list(votes)
+    assert found.parts["rating"] == pytest.approx(10 * wanted)
+    assert found.explanation.startswith("votes: ") is (len(votes) % 2 == 0)
 
 
 # --- what is not asked --------------------------------------------------------------------------
@@ -178,7 +181,9 @@ def test_a_given_value_counts_first_and_costs_nothing(name: str) -> None:
     assert found == read and not judge.questions
     for label, by in (("gpt", ("gpt",)), ("a + b", ("a", "b")), ("", (RECORD,))):
         known = replace(sample(**{name: [1.0]}), given_by={name: label, "x": "y"})
-        assert value(name, known, judge).by == by and not judge.questions
+        taken = value(name, known, judge)
+        assert taken.by == by and not judge.questions
+        assert taken.explanation.endswith(f"where {label} gave it") is bool(label)
     for null in NULLS:
         asker = Scripted(Reason.REFUSED)
         judged(name, sample(**{name: null}), asker)

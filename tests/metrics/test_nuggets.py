@@ -266,3 +266,4 @@ def test_a_refined_list_replaces_the_one_before() -> None:
     assert [one.get("known") for one in asked] == [(), (bridge, trams), (bridge, opened)]
     assert all(one["refined"] and one["most"] == 30 for one in asked)
     assert said.judge.questions[2].template("") == "extract_nuggets_refined"
+    assert nuggets("nuggets(refined=true,most=1)", Nuggetizer([bridge, trams])) == [bridge]

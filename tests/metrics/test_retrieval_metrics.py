@@ -17,6 +17,7 @@ from ragassay.base.score import Unscored
 from ragassay.engine.run.ranked_runs import evaluate_run
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import AllSamples, Window
+from ragassay.metrics.retrieval import ranking_sources
 
 NUMERIC = [
     "P@3", "Recall@3", "F1@3", "AP", "AP@2", "RR", "RR@2", "nDCG", "nDCG@3", "nDCG(gain=exp)@3",
@@ -181,7 +182,7 @@ def test_a_repeated_passage_counts_once_at_its_best_rank_and_is_told() -> None:
     assert "1 repeated passage ids ignored" in outcome.explanation
 
 
-@pytest.mark.parametrize("name", ["AP", "nDCG@10", "P@5", "Bpref", "Success@1", "infAP", "RnDCG"])
+@pytest.mark.parametrize("name", ["AP", "nDCG@10", "P@5", "Bpref", "Success@1", "ERR", "RnDCG"])
 @pytest.mark.parametrize(
     "gold", [(), (GoldPassage(id="x", grade=0),), (GoldPassage("x", grade=-1),)]
 )
@@ -260,6 +261,7 @@ def test_whole_numbers_serve_as_ids_and_tie_as_texts(kind, gold) -> None:
     ((["q"], ["a"], [1]), ([], [], []), "the run: there are no rows"),
     ((["q"], ["a"], [1.5]), (["q"], ["a"], [1.0]), "not a whole number"),
     ({"q": {"a": 1}}, {"p": {"a": 1.0}}, r"the run has 'p', the qrels have 'q'"),
+    ((["q"], ["a"], [1]), (["p"], ["a"], [1.0]), r"the run has 'p', the qrels have 'q'"),
     ({"q": {"a": 1}}, {"q": {"a": math.nan}}, "not finite"),
     ({"q": {"a": 1}}, {"q": {"a": "high"}}, "not a number"),
     ({"q": {"a": 1.5}}, {"q": {"a": 1.0}}, "not a whole number"),
@@ -297,6 +299,8 @@ def test_err_takes_the_largest_grade_of_all_samples_as_the_top_of_the_scale() ->
     assert isinstance(first, Score) and first.value == 1 / 8
     found = evaluate_run({"q1": {"a": 1}, "q2": {"c": 3}}, {"q1": {"a": 1.0}}, "ERR")
     assert found.values["ERR"].tolist() == [1 / 8, 0.0]
+    both = ranking_sources.from_mappings({"q1": {"a": 1}, "q2": {"c": 3}}, {"q1": {"a": 1.0}})
+    assert parse("ERR").values(both.only(np.array([True, False]))).tolist() == [1 / 8]  # type: ignore[attr-defined]
 
 
 def test_a_grade_above_the_scale_of_err_is_told() -> None:

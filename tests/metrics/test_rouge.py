@@ -62,6 +62,8 @@ def test_identical_chinese_texts_score_one_with_words_of_any_script() -> None:
     assert value("rouge2(tokens=unicode)", "北京大学", "北京") == pytest.approx(
         2 * (1 / 3) / (4 / 3)
     )
+    assert value("rouge1(tokens=unicode)", "cats", "cat") == 1
+    assert value("rouge1(tokens=unicode,stem=false)", "cats", "cat") == 0
     outcome = naming.parse("rougeL").score(sample("北京", "北京"))
     assert isinstance(outcome, Score) and "unicode" in outcome.explanation
 

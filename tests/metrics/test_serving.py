@@ -10,6 +10,7 @@ import ragassay
 from ragassay.base.sample import Answer, Sample
 from ragassay.base.score import Reason, Score, Unscored
 from ragassay.metrics import parse
+from ragassay.metrics.core.metric import AllSamples, Window
 
 
 def sample(**asked: Any) -> Sample:
@@ -85,3 +86,6 @@ def test_the_rate_is_over_all_records_of_data_that_tell_failures() -> None:
     assert (found.mean, found.n_scored, found.n_total) == (pytest.approx(1 / 99), 99, 100)
     none = ragassay.evaluate(records[:98], "error_rate").summary.metrics["error_rate"]
     assert (none.mean, none.n_scored) == (None, 0)
+    one, failed = sample(), Sample(id="f", failure="API_ERROR")  # windows divide the data
+    window = Window([one], all_samples=AllSamples(lambda: [one, failed]))
+    assert parse("error_rate").score_window(window) == [Score(False)]

@@ -147,6 +147,18 @@ def test_without_spans_there_is_no_score(metric, passages, gold, reason) -> None
     assert outcome.reason is reason
 
 
+def test_a_score_says_what_it_is_made_of() -> None:
+    spans = [("d", 0, 9), ("d", 10, 20), ("d", 15, 40)]
+    one = sample(spans, [("d", 50, 60), ("d", 10, 20), ("d", 18, 22)])
+    for name, parts in (
+        ("SpanR@3", {"hit_ranks": [2, 3], "found": [1, 2], "n_gold": 3}),
+        ("CharF1", {"common": 12, "retrieved": 39, "gold": 22}),
+        ("CharNDCG", {"gains": [0, 10, 2], "gold": 22}),
+        ("EvidenceDensity", {"characters": 30, "passages": 2}),
+    ):
+        assert parse(name).score(one).parts == parts, name
+
+
 def test_gold_below_the_smallest_relevant_grade_is_none() -> None:
     gold = [GoldPassage(document="d", start=at, end=at + 10, grade=at // 20) for at in (0, 20, 40)]
     one = Sample(id="q", passages=(Passage(document="d", start=0, end=30),), gold=tuple(gold))

@@ -231,6 +231,8 @@ def test_the_passages_are_joined_and_cut_and_the_answer_is_not(model, models: Mo
     assert found.value == pytest.approx(model.scores([(source[:200], said)])[0], abs=1e-6)
     assert found.parts == {"source_characters": len(source), "read_characters": 200}
     assert found.explanation == "the passages were cut at 200 of 315 characters"
+    (whole,) = scored(Hhem(max_chars=29), models, sample())
+    assert whole.parts["read_characters"] == 29 and not whole.explanation
     (short,) = scored(Hhem(max_chars=14), models, sample())
     assert short.value == pytest.approx(
         model.scores([("Iron is heavy.", "Iron is heavy . Wool too")])[0], abs=1e-6
@@ -243,7 +245,7 @@ def test_a_value_in_the_record_comes_first_unless_it_is_not_wanted(model, models
     assert taken == Score(0.9, explanation="read from the record", given=True)
     (measured,) = scored(Hhem(given=False), models, brought)
     assert not measured.given and measured.value != 0.9
-    assert Hhem().score(sample(passages=None, given={"hhem": 0.4})).value == 0.4  # type: ignore[union-attr]
+    assert Hhem().score(sample(passages=None, given={"hhem": 0.4, "hhem_score": 1})).value == 0.4  # type: ignore[union-attr]
     assert str(Hhem(given=False)) == "hhem(given=false)"
     wrong = Hhem().score(sample(passages=None, given={"hhem": 7}))
     assert isinstance(wrong, Unscored) and "the given hhem holds 7" in wrong.detail
