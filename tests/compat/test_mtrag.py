@@ -197,7 +197,7 @@ def test_absent_contexts_are_missing_input_and_extractiveness_0_a_missing_model_
     assert "no retrieved passages" in found.explanation
     assert "extractiveness counts as 0" in found.explanation
     assert scored("RB_agg_zero_denominator", absent).value is False
-    both = scored("RB_agg", replace(absent, given={"BertscoreR": [0.5], "BertKPrec": [0.5]}))
+    both = scored("RB_agg", replace(absent, given={"BertscoreR": [0.5], "BertKPrec": [0.5, -1]}))
     assert both.number and both.number > 0 and "counts as 0" not in both.explanation
     outcome = score("RB_agg", sample(passages=None))
     assert isinstance(outcome, Unscored) and outcome.reason is Reason.NEEDS_EXTRA

@@ -60,13 +60,10 @@ def made(**fields: Any) -> Sample:
     return Sample(**{"id": "q", "query": "Which?", "answer": Answer("b"), **fields})
 
 
-def test_the_value_is_a_flag_and_the_explanation_the_reasoning() -> None:
+def test_the_value_is_a_flag_and_one_of_several_references_is_enough() -> None:
     found = outcome(SAMPLE, Matcher())
     assert isinstance(found, Score) and found.value is True
     assert found.explanation == "right True, wrong False" and len(found.evidence) == 1
-
-
-def test_one_of_several_references_is_enough_and_a_negative_one_pulls_it_down() -> None:
     judge = Matcher()
     found = outcome(made(references=("a", "b", " ")), judge)
     assert isinstance(found, Score) and found.value is True
@@ -75,9 +72,6 @@ def test_one_of_several_references_is_enough_and_a_negative_one_pulls_it_down() 
     found = outcome(made(references=("b",), negative_references=("b", " ")), judge)
     assert judge.asked[1].wrong == ("b",)
     assert isinstance(found, Score) and found.value is False
-
-
-def test_a_judge_that_fails_is_no_mismatch() -> None:
     assert outcome(SAMPLE, Matcher(fails=True)).reason is Reason.TIMEOUT
 
 

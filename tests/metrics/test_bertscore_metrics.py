@@ -132,7 +132,9 @@ def test_a_cut_text_is_named_in_the_explanation(bert: str) -> None:
     assert found.explanation == said
 
 
-def test_what_does_not_fit_is_an_accident_with_one_clear_sentence(bert: str, tmp_path) -> None:
+def test_what_does_not_fit_or_is_not_here_is_unscored_with_one_clear_sentence(
+    bert: str, tmp_path
+) -> None:
     one = sample("a", "b")
     for name, said in (
         (f"bertscore(model={bert},layer=2,rescale=true).f", "no baseline is known"),
@@ -146,9 +148,6 @@ def test_what_does_not_fit_is_an_accident_with_one_clear_sentence(bert: str, tmp
         found = outcome(name, one)
         assert isinstance(found, Unscored) and found.reason is Reason.FAILED, name
         assert said in found.detail and len(found.detail) < 400
-
-
-def test_what_is_not_here_is_unscored_with_one_clear_sentence(tmp_path: Path) -> None:
     named = Models(ModelOptions({MNLI: str(tmp_path / "gone")}))
     found = outcome("bertscore.f", sample("a", "b"), named)
     assert found.reason is Reason.NEEDS_EXTRA and "is not a folder" in found.detail

@@ -16,7 +16,7 @@ from ragassay.base.score import Reason, Score, Unscored
 from ragassay.metrics.chunks.chunk_overlap import hybrid_score
 from ragassay.metrics.chunks.chunks_datapizza import hybrid_log_rank_score_exact
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.chunk_matching import cosine_matrix, credited, likeness, same_chunks
+from ragassay.metrics.core.chunk_matching import credited, likeness, same_chunks
 
 matrices = hnp.arrays(np.bool_, st.tuples(st.integers(0, 8), st.integers(1, 6)))
 names = st.lists(st.sampled_from("ABCDEFGH"), max_size=12)
@@ -81,14 +81,6 @@ def test_the_tolerance_follows_the_precision_of_the_vectors() -> None:
     axis = np.array([[1.0, 0.0]])
     assert not likeness(near, axis, 0.8)[1].any()
     assert likeness(near.astype(np.float32), axis, 0.8)[1].all()
-
-
-@given(
-    hnp.arrays(np.float64, (3, 5), elements=st.integers(-10, 10).map(float)),
-    hnp.arrays(np.float64, (2, 5), elements=st.integers(-10, 10).map(float)),
-)
-def test_cosines_lie_between_minus_one_and_one(left, right) -> None:
-    assert (np.abs(cosine_matrix(left, right)) <= 1 + 1e-12).all()
 
 
 def test_chunks_are_the_same_by_id_or_by_text_directly_or_through_a_third() -> None:
@@ -228,14 +220,11 @@ def embedded(retrieved: Any, gold: Any, **more: Any) -> Sample:
     )
 
 
-def test_one_generic_chunk_cannot_recall_every_gold_chunk() -> None:
+def test_one_generic_chunk_recalls_one_and_near_duplicates_do_not_inflate_precision() -> None:
     generic = [[1.0, 1.0, 0.0, 0.0]]
     one = embedded(generic, EYE[:2])
     assert value("ChunkR(by=cosine,threshold=0.7)@1", one) == 0.5
     assert value("recall_at_k_similarity(similarity_threshold=0.7)@1", one) == 1.0
-
-
-def test_near_duplicates_cannot_inflate_precision() -> None:
     one = embedded([EYE[0], EYE[0], EYE[0]], [EYE[0]])
     assert value("ChunkP(by=cosine)@3", one) == pytest.approx(1 / 3)
     assert value("precision_at_k_similarity@3", one) == 1.0

@@ -29,30 +29,20 @@ MODULE = chunks_datapizza.__name__
 A, B, C = [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]
 
 
-def test_exact_precision_counts_a_repeated_chunk_once_and_similarity_counts_it_twice() -> None:
-    assert precision_at_k_exact(["A", "A"], ["A"], 2) == 0.5
-    assert precision_at_k_similarity([A, A], [A], 2) == 1.0
-
-
-def test_precision_divides_by_k_even_where_fewer_were_retrieved() -> None:
+def test_copies_and_the_depth_count_as_published() -> None:
+    assert (
+        precision_at_k_exact(["A", "A"], ["A"], 2),
+        precision_at_k_similarity([A, A], [A], 2),
+    ) == (*(0.5, 1.0),)
     assert precision_at_k_exact(["A", "B"], ["A", "B"], 5) == 0.4
     assert precision_at_k_similarity([A, B], [A, B], 5) == 0.4
-
-
-def test_recall_deduplicates_gold_only_in_the_exact_variant() -> None:
     assert recall_at_k_exact(["A"], ["A", "A", "B"], 2) == 0.5
     assert recall_at_k_similarity([A], [A, A, B], 2) == pytest.approx(2 / 3)
-
-
-def test_both_lists_empty_gives_zero_or_an_error_as_published() -> None:
-    assert precision_at_k_exact([], [], 3) == 0.0
-    assert recall_at_k_exact([], [], 3) == 0.0
-    assert f1_at_k_exact([], [], 3) == 0.0
-    assert precision_at_k_similarity([], [], 3) == 0.0
-    with pytest.raises(ValueError, match="ground truth"):
-        recall_at_k_similarity([], [], 3)
-    with pytest.raises(ValueError, match="ground truth"):
-        f1_at_k_similarity([], [], 3)
+    for function in (precision_at_k_exact, recall_at_k_exact, f1_at_k_exact):
+        assert function([], [], 3) == precision_at_k_similarity([], [], 3) == 0.0
+    assert f1_at_k_exact(["A", "X"], ["A", "B", "C"], 2) == pytest.approx(2 / 5)
+    assert f1_at_k_exact(["X"], ["A"], 1) == 0.0
+    assert f1_at_k_similarity([A, C], [A, B], 2) == 0.5
 
 
 @pytest.mark.parametrize(
@@ -60,7 +50,8 @@ def test_both_lists_empty_gives_zero_or_an_error_as_published() -> None:
     [lambda: precision_at_k_exact(["A"], [], 1), lambda: recall_at_k_exact(["A"], [], 1),
      lambda: precision_at_k_similarity([A], [], 1), lambda: hybrid_log_rank_score_exact([], []),
      lambda: hybrid_log_rank_score_similarity([A], []), lambda: corpus_bleu_score(["A"], []),
-     lambda: corpus_rouge_scores(["A"], [])],
+     lambda: corpus_rouge_scores(["A"], []), lambda: recall_at_k_similarity([], [], 3),
+     lambda: f1_at_k_similarity([], [], 3)],
 )  # fmt: skip
 def test_no_gold_is_an_error_as_published(call) -> None:
     with pytest.raises(ValueError, match="ground truth"):
@@ -76,12 +67,6 @@ def test_k_below_one_is_refused(functions, chunk, k) -> None:
     for function in functions:
         with pytest.raises(ValueError, match=f"k must be at least 1, not {k}"):
             function([chunk], [chunk], k)
-
-
-def test_f1_is_the_harmonic_mean() -> None:
-    assert f1_at_k_exact(["A", "X"], ["A", "B", "C"], 2) == pytest.approx(2 / 5)
-    assert f1_at_k_exact(["X"], ["A"], 1) == 0.0
-    assert f1_at_k_similarity([A, C], [A, B], 2) == 0.5
 
 
 @pytest.mark.parametrize(("n", "gamma", "values"), [
@@ -163,7 +148,7 @@ def test_no_value_exceeds_one() -> None:
         values = corpus_rouge_scores(["the same words"], ["the same words"] * n)
         assert all(value == 1.0 for kind in values.values() for value in kind.values())
     rows = np.random.default_rng(1).normal(size=(300, 384))
-    assert cosine_matrix(rows, rows).max() <= 1.0
+    assert cosine_matrix(rows, rows).max() <= 1.0 and cosine_matrix(rows, -rows).min() >= -1.0
 
 
 def test_at_threshold_one_the_published_form_loses_identical_vectors_and_the_corrected_none() -> (
@@ -195,15 +180,12 @@ def test_rouge_agrees_with_rouge_score(left, right) -> None:
     }
 
 
-def test_corpus_bleu_takes_the_best_chunk_for_each_gold() -> None:
+def test_corpus_bleu_takes_the_best_chunk_and_corpus_rouge_picks_by_recall() -> None:
     retrieved = ["the cat sat on the mat", "no match here at all"]
     gold = ["the cat is on the mat", "no match here at all"]
     expected = (bleu_score(retrieved[0], gold[:1]) + bleu_score(retrieved[1], gold[1:])) / 2
     assert corpus_bleu_score(retrieved, gold) == pytest.approx(expected)
     assert corpus_bleu_score([], gold) == 0.0
-
-
-def test_corpus_rouge_picks_by_recall_and_averages_all_three() -> None:
     rouge_scorer = pytest.importorskip("rouge_score.rouge_scorer")
     peer = rouge_scorer.RougeScorer(["rouge1", "rouge2", "rougeL"], use_stemmer=True)
     long = "a long text that says the cat sat on the mat among many other things besides"

@@ -15,13 +15,7 @@ from ragassay.judges.asking import Asker
 from ragassay.judges.question import Question
 from ragassay.metrics.citation.citable import Citable
 from ragassay.metrics.citation.citation_parser import parts, published_parts, sentences, tidy
-from ragassay.metrics.citation.citation_support import (
-    Citation,
-    CitationPairs,
-    CitationSentences,
-    CitationTrec,
-    CitationWorth,
-)
+from ragassay.metrics.citation.citation_support import Citation
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import passage_keys
 from scripted_judge import Scripted
@@ -192,32 +186,6 @@ def test_names_of_passages_are_unique() -> None:
     )
 
 
-# --- the arithmetic
-
-
-def worth(*values: float, passage: str = "") -> list[CitationWorth]:
-    return [CitationWorth(passage or str(at), True, value) for at, value in enumerate(values)]
-
-
-def test_the_trec_example_comes_out() -> None:
-    found = CitationTrec.combine([worth(0.5), worth(1.0), []])
-    assert (found.precision, found.recall) == (0.75, 0.5)
-
-
-def test_the_pages_precision_is_the_mean_of_the_citation_scores() -> None:
-    """Passage a has (.5 + 0) / 2, passage b 1: .625; over the three pairs it is .5."""
-    statements = [worth(0.5, passage="a"), worth(0.0, passage="a"), worth(1.0, passage="b")]
-    assert Citation.combine(statements).precision == 0.625
-    assert CitationPairs.combine(statements).precision == 0.5
-    assert Citation.combine(statements).recall == CitationPairs.combine(statements).recall == 0.5
-
-
-def test_one_good_citation_is_enough_for_a_sentence_but_not_for_a_part() -> None:
-    statements = [worth(1.0, 0.0)]
-    assert Citation.combine(statements).recall == 0.5
-    assert CitationSentences.combine(statements).recall == 1.0
-
-
 # --- the metrics
 
 
@@ -259,16 +227,13 @@ def test_the_four_forms_by_name() -> None:
     )
 
 
-def test_two_citations_of_one_passage_are_one_cited_passage() -> None:
+def test_two_citations_of_one_passage_are_one_and_their_worths_are_settable() -> None:
     answer = "Iron is heavy [1]. It is a metal [doc 1]. Wool is light [2]. Sand is dry [8][9]."
     passages = tuple(Passage(f"text {at}", id=f"doc{at}") for at in (1, 2))
     assert values("citation.precision,citation_ore.precision", answer, passages=passages) == [
         pytest.approx((1 + 0.5 + 0 + 0) / 4), pytest.approx((1 + 0.5) / 2),
     ]  # fmt: skip
     assert values("citation_pairs.precision", answer, passages=passages) == [2.5 / 5]
-
-
-def test_the_worths_are_settable() -> None:
     assert values("citation(partial=0.25).precision", "Wool is light [2].") == [0.25]
     assert values("citation(full=0.8).f1", "Iron is heavy [1].") == [pytest.approx(0.8)]
 
@@ -301,11 +266,8 @@ def test_statements_that_come_with_the_record_are_taken_as_they_are() -> None:
     assert found == pytest.approx([1.0, 0.5, 2 / 3])
 
 
-def test_a_missing_answer_leaves_the_answer_unscored() -> None:
+def test_an_uncited_and_an_empty_answer_and_one_that_the_judge_does_not_rate() -> None:
     assert values("citation.f1", "Iron is heavy [1]. Wool is light [3].") == [Reason.TIMEOUT]
-
-
-def test_an_uncited_and_an_empty_answer() -> None:
     for form in ("citation", "citation_pairs", "citation_sentences"):
         assert values(THREE.format(form), "I do not know.") == [Reason.NOTHING_CITED, 0.0, 0.0]
     assert values(THREE.format("citation_ore"), "I do not know.") == [0.0, 0.0, 0.0]

@@ -381,6 +381,8 @@ def test_a_null_that_the_record_explains_is_conditioned_as_if_it_had_been_asked_
         judge = Scripted(SURE)
         known = replace(one, given_unscored={"RL_F": "undefined: no claims"})
         assert judged("RL_F_idk", known, judge).value == value and not judge.questions
+        remarks = SUITE.resolve(["RL_F"])[0].remarks(Window([known]))
+        assert not any(remark.n for remark in remarks)  # which is no impossible value
         late = replace(one, given_unscored={"RL_F": "timeout: late"})
         assert judged("RL_F_idk", late, judge) == Unscored(Reason.TIMEOUT, "late")
     unread = replace(sample("PARTIAL", idk_eval=[None]), given_unscored={"idk_eval": "refused: no"})

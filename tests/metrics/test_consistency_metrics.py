@@ -77,25 +77,31 @@ def test_open_rag_evals_fixture_through_the_metrics() -> None:
     assert value("runs_cai(of=m)", scores(0, 0.5, 1)) == pytest.approx(0.3551, abs=5e-5)
 
 
-def test_missing_scores_are_left_out_and_counted() -> None:
+def test_missing_scores_are_left_out_and_fewer_than_two_have_the_reason_of_most_runs() -> None:
     found = said("runs_mean(of=m)", scores(1.0, None, 0.5, m=[None, "refused", None]))
     assert isinstance(found, Score) and found.value == 0.75
     assert found.parts == {"values": [1.0, None, 0.5], "n": 2}
     assert found.explanation == "over the 2 of 3 runs that have a score"
-
-
-def test_fewer_than_two_scores_are_unscored_for_the_reason_of_the_runs() -> None:
     found = said("runs_mean(of=m)", scores(1.0, None, None, m=[None, "refused", "refused"]))
     assert isinstance(found, Unscored) and found.reason is Reason.REFUSED
     assert "1 of 3 runs has a score of m (2 refused)" in found.detail
     theirs = said("runs_mean(of=m)", scores(1.0, None, m=[None, "lost"]))
     assert isinstance(theirs, Unscored) and theirs.reason is Reason.MISSING_INPUT
     assert said("runs_mean(of=other)", scores(1.0, 1.0)).reason is Reason.MISSING_INPUT
+    given = {SCORES: {"em": [None] * 3}, UNSCORED: {"em": ["failed", "budget", "budget"]}}
+    found = scores_of(Sample(id="q", given=given), "em")
+    assert isinstance(found, Unscored) and found.reason is Reason.BUDGET
 
 
-def test_a_share_of_a_mean_of_0_is_undefined() -> None:
+def test_a_share_of_a_mean_of_0_and_a_spread_beyond_all_numbers_are_undefined() -> None:
     assert value("runs_cv(of=m)", scores(-1, -3)) == pytest.approx(2**0.5 / 2)
     assert said("runs_cv(of=m)", scores(1, -1)).reason is Reason.UNDEFINED
+    for name in ("runs_mean(of=m)", "runs_std(of=m)", "runs_range(of=m)"):
+        lost = said(name, scores(1e308, -1e308))
+        assert isinstance(lost, Unscored) and lost.reason is Reason.UNDEFINED
+        assert lost.detail == "m: the values are too large for their squares to be summed"
+    assert value("runs_mean(of=m)", scores(1e100, 1e100)) == 1e100
+    assert naming.parse("runs_cv(of=em)").about.startswith("em: ")
 
 
 def test_labels_flip_and_have_no_spread() -> None:
@@ -145,14 +151,11 @@ def test_every_pair_is_compared_and_kept(measure: str) -> None:
         assert found.value == pytest.approx(sum(expected) / 3)
 
 
-def test_answers_without_words_cannot_be_compared_with_each_other() -> None:
+def test_answers_without_words_or_pairs_of_words_cannot_be_compared_with_each_other() -> None:
     found = said("runs_rougeL.f", group("", "?", "word"))
     assert found.parts["values"] == [None, 0.0, 0.0] and found.value == 0.0
     assert "1 of 3 pairs" in found.explanation
     assert said("runs_rougeL.f", group("", "?")).reason is Reason.EMPTY_ANSWER
-
-
-def test_answers_of_one_word_have_no_pairs_of_words_to_compare() -> None:
     found = said("runs_rouge2.f", group("Paris", "Paris", "in Paris"))
     assert isinstance(found, Score) and found.parts["values"] == [None, 0.0, 0.0]
     assert value("runs_rouge1.f", group("Paris", "Paris")) == 1.0
@@ -184,16 +187,13 @@ def test_retrieval_that_comes_back_is_1_and_that_does_not_is_0() -> None:
     assert value("runs_rbo(p=0.5)", turned) < 0.955
 
 
-def test_passages_without_ids_go_by_their_texts() -> None:
+def test_passages_go_by_their_texts_and_without_ids_by_their_places() -> None:
     one, other = [Passage("the  cat"), Passage("dog")], [Passage("the cat"), Passage("cow")]
     assert value("runs_overlap", retrieved(one, other)) == pytest.approx(1 / 3)
     places = [("d", 0, 9), ("d", 0, 5), ("e", 0, 9), ("d", 2, 9)]
     first, *rest = ([Passage(document=d, start=s, end=e)] for d, s, e in places)
     assert [value("runs_overlap", retrieved(first, one)) for one in (first, *rest)] == [1, 0, 0, 0]
-
-
-def test_ids_that_name_places_in_a_list_are_not_taken_for_passages() -> None:
-    """Open RAG Eval's ids are [1], [2] ...: by them, every retrieval would be the same."""
+    # Open RAG Eval's ids are [1], [2] ...: by them, every retrieval would be the same.
     one = [Passage("cat", "[1]"), Passage("dog", "[2]")]
     other = [Passage("cow", "[1]"), Passage("cat", "[2]")]
     found = said("runs_overlap", retrieved(one, other))
@@ -219,21 +219,7 @@ def test_citations_are_no_words_of_an_answer() -> None:
     assert value("runs_rougeL", Sample(id="q", runs=runs)) == 1.0
 
 
-def test_scores_too_large_for_their_squares_have_no_spread() -> None:
-    for name in ("runs_mean(of=m)", "runs_std(of=m)", "runs_range(of=m)"):
-        lost = said(name, scores(1e308, -1e308))
-        assert isinstance(lost, Unscored) and lost.reason is Reason.UNDEFINED
-        assert lost.detail == "m: the values are too large for their squares to be summed"
-    assert value("runs_mean(of=m)", scores(1e100, 1e100)) == 1e100
-
-
 def test_the_earlier_run_is_the_one_with_the_smaller_repeat_whatever_the_order_given() -> None:
     one = group("a b c", "a")
     turned = Sample(id="q", runs=tuple(reversed(one.runs)))
     assert value("runs_rouge1.p", one) == value("runs_rouge1.p", turned) == 1.0
-
-
-def test_a_query_without_scores_has_the_reason_of_most_runs() -> None:
-    said = {SCORES: {"em": [None] * 3}, UNSCORED: {"em": ["failed", "budget", "budget"]}}
-    found = scores_of(Sample(id="q", given=said), "em")
-    assert isinstance(found, Unscored) and found.reason is Reason.BUDGET

@@ -113,7 +113,7 @@ def test_a_finite_number_is_the_score_and_no_other_number_is(value: float) -> No
         assert isinstance(said, Score) and said.value == value
     else:
         assert isinstance(said, Unscored) and said.reason is Reason.FAILED
-        assert "finite" in said.detail
+        assert "finite" in said.detail and f"returned {value}" in said.detail
 
 
 @pytest.mark.parametrize("value", [1.0000001, -0.1, 7, float("inf")])
@@ -123,7 +123,7 @@ def test_a_value_outside_the_range_is_refused(value: float) -> None:
         return metadata["value"]
 
     assert outcome_of(value, in_range).reason is Reason.FAILED
-    assert outcome_of(1, in_range) == Score(1)
+    assert outcome_of(1, in_range) == Score(1) and not type(in_range).place
 
 
 @pytest.mark.parametrize(
@@ -244,7 +244,9 @@ def em(answer):
      (list_default, {}, "has a list as its default"), (em, {}, "called 'em' already"),
      (lambda answer: 1, {}, "a function with a name"), (3, {}, "a function with a name"),
      (is_short.function, {"low": 1, "high": 1}, "low is 1, which is not below high"),
-     (is_short.function, {"name": "not a name"}, "cannot be a metric's name")],
+     (is_short.function, {"name": "not a name"}, "cannot be a metric's name"),
+     *((is_short.function, {"name": name}, f"called '{name}' already")
+       for name in ("as-given", "rouge_score", "EM", "NDCG"))],
 )  # fmt: skip
 def test_what_cannot_be_a_metric_is_refused(function, options, words) -> None:
     with pytest.raises(UsageError, match=words):
@@ -337,6 +339,10 @@ def test_two_functions_of_one_name_share_no_value() -> None:
     short, long = _made(1), _made(9)
     data = [{"id": "1", "answer": "Emma"}]
     assert short.signature != long.signature and _made(1).signature == short.signature
+    scopes: list[dict[str, Any]] = [{}, {}]
+    for n, scope in enumerate(scopes):  # without a source
+        exec(f"def unread(answer): return len(answer) > {n}", scope)
+    assert len({ragassay.metric(scope["unread"]).signature for scope in scopes}) == 2
     for one, value in ((short, False), (long, True), (short, False)):
         for options in ({"suite": [one]}, {"metrics": [one]}):
             (row,) = ragassay.evaluate(data, **options).scores

@@ -76,17 +76,6 @@ def test_bleu_of_chinese_is_sacrebleus() -> None:
         assert value("BLEU(tokenize=zh)", answer, reference) == pytest.approx(expected)
 
 
-def test_bleu_of_japanese_that_mecab_cut_is_sacrebleus() -> None:
-    try:
-        peer = sacrebleu.metrics.BLEU(effective_order=True, tokenize="ja-mecab")
-    except (ImportError, RuntimeError):
-        pytest.skip("MeCab's dictionary is not installed: pip install sacrebleu[ja]")
-    for answer, reference in pairs("ja"):
-        expected = peer.sentence_score(answer, [reference]).score / 100
-        cut = map(peer.tokenizer, (answer, reference))
-        assert value("BLEU(tokenize=none)", *cut) == pytest.approx(expected)
-
-
 def test_rouge_of_chinese_is_that_of_rouge_chinese_by_characters() -> None:
     rouge_chinese = pytest.importorskip(
         "rouge_chinese", reason="rouge-chinese is not installed: pip install rouge-chinese"

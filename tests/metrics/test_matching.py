@@ -116,16 +116,13 @@ def test_chinese_is_compared_character_by_character() -> None:
     assert value("exact_match", "ＡＩ", "ai") == 1
 
 
-def test_alias_groups_score_the_share_of_items_named() -> None:
+def test_alias_groups_score_the_share_of_items_named_and_a_flat_list_is_one() -> None:
     groups = (("Barack Obama", "Obama"), ("the Beatles",), ("Lennon", "John Lennon"))
     outcome = naming.parse("alias_groups").score(
         sample("Obama met the Beatles; Lennonism was not discussed", groups=groups)
     )
     assert outcome.value == pytest.approx(2 / 3)
     assert outcome.parts["found"] == [True, True, False]
-
-
-def test_a_flat_list_is_one_group_of_aliases() -> None:
     assert value("stringem", "December 1972", *MOON) == 0.5
     assert value("alias_groups", "December 1972", *MOON) == 1
     one = sample("Bobby Scott", groups=(("Bobby Scott", "Scott"), ("The", "an")))

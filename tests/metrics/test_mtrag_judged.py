@@ -156,15 +156,12 @@ def test_what_is_missing_is_said_and_nobody_is_asked(name, one, reason) -> None:
     assert SUITE.resolve([name])[0].lacks(one) == found
 
 
-def test_a_rating_without_passages_says_so() -> None:
+def test_ratings_without_passages_say_so_and_are_counted() -> None:
     for passages in ((), None):
         found = value("RB_llm", sample(passages=passages), rating(4))
         assert found.value == 0.4
         assert found.explanation == "Rated without passages. close"
     assert value("RB_llm", sample(), rating(4)).explanation == "close"
-
-
-def test_ratings_without_passages_are_counted_and_told() -> None:
     given = sample(passages=(), RB_llm=[1.0])
     samples = [sample(passages=()), sample(passages=None), sample(), given]
     samples = [replace(one, id=f"q{at}") for at, one in enumerate(samples)]

@@ -58,6 +58,7 @@ def test_ultrarag_names_stand_for_one_metric_a_cutoff() -> None:
         "RR", "AP", "Recall@1", "Recall@5", "nDCG@1", "nDCG@5", "P@1", "P@5",
     ]  # fmt: skip
     assert len(naming.known("recall")) == 6
+    assert not naming.lacks_cutoff("IPrec")  # its level is none of ks
 
 
 def test_a_result_keeps_the_name_as_it_was_typed() -> None:
@@ -173,6 +174,8 @@ def test_a_published_name_outside_its_suite_says_what_it_stands_for_and_where() 
     with pytest.raises(UsageError, match=r"F1 needs a cut-off.*citation.f1 in the suite trecrag"):
         all_suites()["retrieval"].resolve("F1")
     assert [str(metric) for metric in resolve("RB_agg,rb_agg")] == ["rb_agg"]
+    with pytest.raises(UsageError, match="Did you mean 'BertscoreP'"):
+        all_suites()["mtrag"].resolve("BertscorP")
     with pytest.raises(UsageError, match=r"several metrics: rouge1.f, rouge2.f, rougeL.f\. Choose"):
         naming.parse("ROUGE_score")
 

@@ -82,13 +82,10 @@ def nuggets(name: str, said: Nuggetizer, one: Sample | None = None) -> list[str]
 # --- the six scores
 
 
-def test_the_published_fixture_comes_out() -> None:
+def test_the_published_fixture_comes_out_and_no_vital_nugget_is_no_vital_score() -> None:
     labels, held = ("vital", "okay"), ("support", "partial_support")
     found = [nugget_score(which, labels, held) for which in ALL]
     assert found == pytest.approx([0.75, 0.5, 1.0, 1.0, 0.8333, 0.6667], abs=5e-5)
-
-
-def test_no_vital_nugget_is_no_vital_score_where_the_tool_says_0() -> None:
     labels, held = ("okay", "okay"), ("support", "not_support")
     assert nugget_score("vital", labels, held) is None
     assert nugget_score("weighted", labels, held) == 0.5
@@ -124,27 +121,21 @@ def test_strict_never_exceeds_lenient_and_the_tool_agrees_where_both_kinds_are_t
 # --- the limits, kept in code
 
 
-def test_rounds_end_when_nothing_new_comes() -> None:
+def test_rounds_end_when_nothing_new_comes_or_after_as_many_as_one_says() -> None:
     said = Nuggetizer(FACTS[:3], FACTS[3:5], [FACTS[0].upper() + "."])
     assert nuggets("nuggets.all", said) == FACTS[:5]
     asked = said.asked("extract_nuggets")
     assert [len(data["known"]) for data in asked] == [0, 3, 5]
-
-
-def test_rounds_are_at_most_five_or_as_many_as_one_says() -> None:
     rounds = [[fact] for fact in FACTS[:10]]
     assert len(nuggets("nuggets.all", Nuggetizer(*rounds))) == 5
     assert len(nuggets("nuggets(iterations=2).all", Nuggetizer(*rounds))) == 2
 
 
-def test_a_judge_that_says_too_many_is_cut_at_the_limit() -> None:
+def test_too_many_nuggets_are_cut_at_the_limit_and_those_over_12_words_left_out_whole() -> None:
     said = Nuggetizer(FACTS[:45])
     assert nuggets("nuggets(best=100).all", said) == FACTS[:30]
     assert len(said.asked("extract_nuggets")) == 1, "the list is full after the first round"
     assert nuggets("nuggets(most=7).all", Nuggetizer(FACTS[:45])) == FACTS[:7]
-
-
-def test_nuggets_have_1_to_12_words_and_longer_ones_are_left_out_whole() -> None:
     long = " ".join(["word"] * 13)
     assert nuggets("nuggets.all", Nuggetizer([long, "", " ... ", "Paris is  the capital"])) == [
         "Paris is the capital"
@@ -155,14 +146,11 @@ def test_nuggets_have_1_to_12_words_and_longer_ones_are_left_out_whole() -> None
     assert nuggets("nuggets(words=13).all", Nuggetizer([long])) == [long]
 
 
-def test_the_best_20_are_kept_vital_first_in_their_order() -> None:
+def test_the_best_20_are_kept_vital_first_and_labels_come_in_batches_of_10() -> None:
     said = Nuggetizer(FACTS[:30], vital=lambda text: int(text.split()[-1]) % 2 == 1)
     found = nuggets("nuggets.all", said)
     assert found == FACTS[1:30:2] + FACTS[0:10:2]
     assert len(found) == 20
-
-
-def test_labels_come_in_batches_of_10() -> None:
     said = Nuggetizer(FACTS[:23])
     outcome("nuggets.all", said)
     assert [len(d["nuggets"]) for d in said.asked("nugget_importance")] == [10, 10, 3]
@@ -172,7 +160,7 @@ def test_labels_come_in_batches_of_10() -> None:
     assert [len(d["nuggets"]) for d in said.asked("assign_nuggets")] == [4, 2]
 
 
-def test_only_passages_of_the_grade_are_read() -> None:
+def test_only_passages_of_the_grade_are_read_and_each_window_has_its_share_of_the_room() -> None:
     said = Nuggetizer(FACTS[:1])
     grades = {"a": 0, "b": 1, "aa": 1, "c": 3}
     said.judge.said = lambda q: (
@@ -183,9 +171,6 @@ def test_only_passages_of_the_grade_are_read() -> None:
     one = sample(passages=tuple(Passage(text) for text in ("a", "b", "c", "b", "aa")))
     outcome("nuggets.all", said, one)
     assert said.asked("extract_nuggets")[0]["passages"] == ("c", "b", "aa"), "best grades first"
-
-
-def test_every_window_of_passages_gets_its_share_of_the_room() -> None:
     said = Nuggetizer(FACTS[:40], FACTS[40:80], FACTS[80:])
     found = nuggets("nuggets(best=100,most=31).all", said, sample(n=25))
     assert found == FACTS[:11] + FACTS[40:50] + FACTS[80:90]
@@ -219,13 +204,10 @@ def test_a_failure_on_the_way_is_never_a_neutral_half(fails: str) -> None:
     assert outcome("nuggets.all", Nuggetizer(FACTS[:3], fails=fails)).reason is Reason.TIMEOUT
 
 
-def test_an_empty_answer_holds_nothing_and_nobody_is_asked() -> None:
+def test_an_empty_answer_holds_nothing_and_what_is_missing_is_said() -> None:
     said = Nuggetizer(FACTS[:3])
     assert outcome("nuggets.all", said, sample(answer=Answer(" \n"))).value == 0.0
     assert "assign_nuggets" not in said.judge.asked
-
-
-def test_what_is_missing_is_said() -> None:
     for fields in ({"passages": None}, {"answer": None}, {"passages": (Passage(id="d"),)}):
         found = outcome("nuggets.all", Nuggetizer(FACTS[:1]), sample(**fields))
         assert isinstance(found, Unscored) and found.reason is Reason.MISSING_INPUT

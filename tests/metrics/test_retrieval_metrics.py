@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings, strategies as st
 
 from ragassay import Answerability, GoldPassage, InputError, Passage, Reason, Sample, Score
 from ragassay.base.errors import RagassayWarning, UsageError
@@ -26,9 +25,6 @@ NUMERIC = [
     "SetRelP", "RelP@3", "Judged@3", "Unjudged@3", "infAP", "G", "binG", "RnDCG", "nDCGRel",
     "ERR(max_grade=4)", "ERR(max_grade=3)@2",
 ]  # fmt: skip
-
-gold_sets = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(-1, 3), min_size=1)
-retrieved_lists = st.lists(st.sampled_from("abcdefghijkl"), unique=True, max_size=10)
 
 
 def sample(
@@ -125,26 +121,8 @@ def test_the_grades_of_a_ranking_can_be_looked_at() -> None:
         sample("abcdezy", GOLD | {"c": -1, "e": 12, "y": 9})
     )
     assert isinstance(outcome, Score) and outcome.value == "01.->39"
-
-
-@settings(max_examples=50)
-@given(gold_sets, retrieved_lists)
-def test_values_stay_within_the_declared_range(gold: dict[str, int], retrieved: list[str]) -> None:
-    for name in NUMERIC:
-        assert 0.0 <= value(name, retrieved, gold) <= 1.0 + 1e-12, name
-
-
-@settings(max_examples=25)
-@given(gold_sets, retrieved_lists, st.integers(1, 3))
-def test_between_equal_scores_the_order_given_decides(gold, retrieved, different) -> None:
-    scores = sorted((float(ord(name) % different) for name in retrieved), reverse=True)
-    for name in NUMERIC:
-        tied, bare = (
-            parse(name).score(each)
-            for each in (sample(retrieved, gold, scores), sample(retrieved, gold))
-        )
-        assert isinstance(tied, Score) and isinstance(bare, Score)
-        assert tied.value == bare.value, name
+    counted = parse("NumRet").score(sample("ab", GOLD))
+    assert isinstance(counted, Score) and repr(counted.value) == "2"
 
 
 def test_without_scores_the_given_order_is_the_ranking() -> None:
@@ -243,6 +221,8 @@ def test_a_run_is_evaluated_over_all_judged_queries() -> None:
     assert found.queries == ("q1", "q2")
     assert found.values["RR"].tolist() == [1.0, 0.0]
     assert found.means == {"RR": 0.5, "NumRel": 2.0}
+    made = ranking_sources.from_mappings(qrels, {"q1": {"a": 1.0}, "unjudged": {"a": 1.0}})
+    assert made.n_unjudged_queries == 1
 
 
 @pytest.mark.parametrize("kind", [np.array, list])
@@ -291,7 +271,7 @@ def test_qrels_and_run_of_different_kinds_are_refused() -> None:
         evaluate_run({"q": {"a": 1}}, {"q": {"a": 1.0}}, "f1")
 
 
-def test_err_takes_the_largest_grade_of_all_samples_as_the_top_of_the_scale() -> None:
+def test_the_top_of_errs_scale_is_the_largest_grade_of_all_and_none_may_be_above_it() -> None:
     """Also where windows divide them, or where the grade stands at a query the run lacks."""
     samples = [sample("a", {"a": 1}), sample("b", {"c": 3})]
     whole = AllSamples(lambda: samples)
@@ -301,9 +281,6 @@ def test_err_takes_the_largest_grade_of_all_samples_as_the_top_of_the_scale() ->
     assert found.values["ERR"].tolist() == [1 / 8, 0.0]
     both = ranking_sources.from_mappings({"q1": {"a": 1}, "q2": {"c": 3}}, {"q1": {"a": 1.0}})
     assert parse("ERR").values(both.only(np.array([True, False]))).tolist() == [1 / 8]  # type: ignore[attr-defined]
-
-
-def test_a_grade_above_the_scale_of_err_is_told() -> None:
     metric = parse("ERR(max_grade=4)")
     above, fits = Window([sample("a", {"a": 5}), sample("a", {"a": 4})]).outcomes(metric)
     assert isinstance(above, Unscored) and "grade is above 4" in above.detail

@@ -143,14 +143,11 @@ def test_scores_that_differ_in_the_ninth_digit_do_not_tie() -> None:
     assert evaluate_run({"q": {"a": 1}}, run, "RR").means == {"RR": 1.0}
 
 
-def test_a_query_without_judgements_does_not_disturb_the_others() -> None:
+def test_geometric_means_are_trec_evals_and_a_query_without_judgements_disturbs_no_other() -> None:
     """pytrec_eval issue #49."""
     qrels: Qrels = {"q1": {"a": 1}, "q2": {}, "q3": {"a": 1}}
     run = {"q1": {"a": 1.0}, "q2": {"a": 1.0}, "q3": {"b": 2.0, "a": 1.0}}
     assert evaluate_run(qrels, run, "RR").values["RR"].tolist() == [1.0, 0.0, 0.5]
-
-
-def test_geometric_means_are_those_of_trec_eval() -> None:
     qrels = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 1}}
     run = {"q1": {"a": 1.0}, "q2": {"b": 2.0, "a": 1.0}, "q3": {"b": 1.0}}
     evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"gm_map"})

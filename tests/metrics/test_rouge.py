@@ -64,6 +64,8 @@ def test_identical_chinese_texts_score_one_with_words_of_any_script() -> None:
     )
     assert value("rouge1(tokens=unicode)", "cats", "cat") == 1
     assert value("rouge1(tokens=unicode,stem=false)", "cats", "cat") == 0
+    by_rules = {name: naming.parse(name).signature for name in ("rouge1(tokens=unicode)", "rougeL")}
+    assert ["words=" in one for one in by_rules.values()] == [True, False]
     outcome = naming.parse("rougeL").score(sample("北京", "北京"))
     assert isinstance(outcome, Score) and "unicode" in outcome.explanation
 

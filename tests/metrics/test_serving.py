@@ -59,16 +59,13 @@ def test_a_failure_is_an_error_without_a_latency() -> None:
     )
 
 
-def test_what_was_not_asked_is_no_error_of_the_system() -> None:
+def test_what_was_not_asked_is_no_error_and_failures_of_other_tools_are() -> None:
     stopped = Sample(
         id="q", failure="stopped: it is gone", metadata={"asked": {"failure": "stopped"}}
     )
     outcome = parse("error_rate").score(stopped)
     assert isinstance(outcome, Unscored) and outcome.reason.incomplete
     assert outcome.reason == "stopped"  # a connection may have nothing to do with it
-
-
-def test_the_failures_of_other_tools_count_too() -> None:
     assert parse("error_rate").score(Sample(id="q", failure="API_ERROR")) == Score(
         True, {"failure": "failed"}, "API_ERROR"
     )

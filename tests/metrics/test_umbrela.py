@@ -43,33 +43,24 @@ def values(names: str, one: Sample) -> list[float]:
     return [outcome.value for outcome in found]  # type: ignore[union-attr, misc]
 
 
-def test_the_published_example_comes_out() -> None:
+def test_the_published_example_comes_out_and_ap_differs_where_passages_below_k_are_relevant():
     one = sample(2, 0, 3, 1, 2)  # [1,0,1,0,1] at threshold 2
     ap, judged, mrr, mean = values("umbrela_AP@5,umbrela_AP_judged@5,umbrela_MRR,umbrela", one)
     assert ap == pytest.approx(0.7556, abs=5e-5) and judged == ap
     assert (mrr, mean) == (1.0, 1.6)
     assert values("umbrela_P@1,umbrela_P@3,umbrela_P@5", one) == pytest.approx([1, 2 / 3, 0.6])
-
-
-def test_published_and_corrected_ap_differ_where_relevant_passages_stand_below_k() -> None:
     one = sample(3, 0, 2, 2)
     published, corrected = values("umbrela_AP@1,umbrela_AP_judged@1", one)
     assert (published, corrected) == (1.0, pytest.approx(1 / 3))
-
-
-def test_the_threshold_is_settable() -> None:
     one = sample(1, 0)
     assert values("umbrela_P@1,umbrela_P(rel=1)@1,umbrela_MRR(rel=1)", one) == [0.0, 1.0, 1.0]
     assert scored("umbrela_MRR", sample(1, 3, 0))["umbrela_MRR"].parts == {"best_grade": 3}
 
 
-def test_grades_are_parts_by_id_and_in_rank_order() -> None:
+def test_grades_are_parts_by_id_and_one_text_is_asked_about_once() -> None:
     found = scored("umbrela", sample(0, 3, 1))["umbrela"]
     assert list(found.parts["grades"].items()) == [("[1]", 0), ("[2]", 3), ("[3]", 1)]
     assert len(found.evidence) == 3
-
-
-def test_one_text_is_asked_about_once_and_counts_twice() -> None:
     judge = Scripted(by_words)
     twice = sample(passages=(Passage("a 3"), Passage("a 3"), Passage("b 0")))
     found = scored("umbrela,umbrela_P@2,umbrela_nDCG,umbrela_MRR", twice, judge)
@@ -86,14 +77,11 @@ def test_shots_are_part_of_the_question_and_of_the_name() -> None:
     assert [(one.shots, one.earlier) for one in graded] == [("few", ("first?",))]
 
 
-def test_one_grade_that_is_missing_leaves_the_sample_unscored() -> None:
+def test_a_missing_grade_leaves_the_sample_unscored_unless_it_is_below_the_cut_off() -> None:
     names = "umbrela,umbrela_P@2,umbrela_AP@3,umbrela_MRR,umbrela_nDCG@5"
     for outcome in scored(names, sample(3, "?", 2)).values():
         assert isinstance(outcome, Unscored)
         assert outcome.reason is Reason.REFUSED and outcome.detail.startswith("1 of ")
-
-
-def test_a_grade_below_the_cut_off_is_not_missed() -> None:
     found = scored("umbrela_P@1,umbrela_AP@1,umbrela_P@3", sample(3, "?", 2))
     assert [getattr(one, "value", None) for one in found.values()] == [1.0, 1.0, None]
     assert len(found["umbrela_P@1"].evidence) == 1

@@ -76,7 +76,9 @@ def test_a_gate_on_a_name_whose_low_values_are_good_is_refused(gate: str, turned
         ragassay.evaluate([RECORD], "faithfulness", fail_under=[gate.format("hallucination")])
 
 
-def test_metrics_explains_the_metric_of_ours(capsys: pytest.CaptureFixture[str]) -> None:
+def test_metrics_explains_ours_and_names_a_rubric_where_none_is_near(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     precision, recall = ["AP", "umbrela_AP_judged"], ["SetR", "claim_recall"]
     for name, ours in (
         ("faithfulness", ["faithfulness"]), ("groundedness", ["faithfulness"]),
@@ -86,9 +88,6 @@ def test_metrics_explains_the_metric_of_ours(capsys: pytest.CaptureFixture[str])
         said = json.loads(capsys.readouterr().out)
         entries = said if isinstance(said, list) else [said]
         assert [entry["metric"] for entry in entries] == ours
-
-
-def test_a_rubric_is_named_where_nothing_of_ours_is_near(capsys) -> None:
     for name in ("GEval", "BiasMetric", "context_entity_recall", "noise_sensitivity"):
         assert call(["metrics", name]) == 2
         assert "--rubric" in capsys.readouterr().err

@@ -28,19 +28,13 @@ def test_a_name_means_the_document_whose_path_it_shares(name: str, found: set[st
     assert set(NAMES.find(name)) == found
 
 
-def test_an_id_comes_before_a_path_and_the_same_ending_before_none() -> None:
+def test_an_id_comes_before_a_path_and_an_ambiguous_name_is_an_error() -> None:
     assert DocumentNames({"a.md": "x/other.md", "b": "a.md"}).find("a.md") == ("a.md",)
     names = DocumentNames({"1": "a/pool.md", "2": "a/pool"})
     assert names.find("a/pool") == ("2",) and names.find(" pool.md\n") == ("1",)
-
-
-def test_an_ambiguous_name_is_an_error_that_says_which_there_are() -> None:
     assert NAMES.one("docs/pool.md") == "pool" and NAMES.one("nowhere") is NAMES.one(None) is None
     with pytest.raises(InputError, match=r"'sauna\.md' may be any of 2 documents \(guides/sauna"):
         NAMES.one("sauna.md")
-
-
-def test_two_names_are_of_one_document_in_either_order() -> None:
     for one, other, same in [
         ("a/pool.md", "pool", True), ("a/pool.md", "b/pool.md", False),
         ("pool.md", "pool.txt", False),

@@ -75,15 +75,12 @@ def test_a_number_is_one_word_in_one_form(number: str) -> None:
         assert words(f"It is {written}.") == ["it", "is", number], written
 
 
-def test_numerals_have_their_value() -> None:
+def test_numerals_have_their_value_and_a_sign_before_three_digits_is_read_by_the_language() -> None:
     written = (
         "万", "十", "二千零二十一", "三百二十万", "二〇二一", "一亿二千万", "一万二千亿", "一万万",
     )  # fmt: skip
     values = [10_000, 10, 2021, 3_200_000, 2021, 120_000_000, 1_200_000_000_000, 100_000_000]
     assert [*map(numerals, written)] == values
-
-
-def test_what_stands_before_three_digits_is_read_by_the_language() -> None:
     assert words("1,250", "en") == words("1.250", "de") == ["1250"]
     assert words("1.250", "en") == words("1,250", "de") == ["1.250"]
     assert words("0,125", "en") == words("0.125", "de") == ["0.125"]  # no group begins with 0
