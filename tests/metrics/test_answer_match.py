@@ -12,7 +12,7 @@ import pytest
 import ragassay
 from ragassay.base.errors import InputError
 from ragassay.base.sample import Answer, Sample
-from ragassay.base.score import Outcome, Reason, Score
+from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.engine.config.metric_selection import own_metrics
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Failure, Judge, JudgeAnswer, Provenance
@@ -73,6 +73,13 @@ def test_the_value_is_a_flag_and_one_of_several_references_is_enough() -> None:
     assert judge.asked[1].wrong == ("b",)
     assert isinstance(found, Score) and found.value is False
     assert outcome(SAMPLE, Matcher(fails=True)).reason is Reason.TIMEOUT
+
+    class TooHigh(AnswerMatches):
+        async def judge(self, sample: Sample, ask: Any) -> Outcome:
+            return Score(7.0)
+
+    beyond = outcome(SAMPLE, Matcher(), TooHigh())
+    assert isinstance(beyond, Unscored) and "7 is not from 0" in beyond.detail
 
 
 @pytest.mark.parametrize(

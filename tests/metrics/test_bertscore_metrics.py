@@ -97,15 +97,12 @@ def test_the_best_of_several_references_counts_as_in_bert_score(bert: str) -> No
         assert found.parts[part] == found.value and len(found.parts["values"]) == 4
 
 
-def test_precision_recall_and_f_each_have_a_best_reference_of_their_own(bert: str) -> None:
+def test_precision_recall_and_f_share_a_comparison_and_each_has_a_best_reference(bert: str) -> None:
     longer, shorter = f"{SENTENCES[0]} {SENTENCES[1]}", " ".join(SENTENCES[0].split()[:2])
     found = outcome(f"bertscore(model={bert},layer=0).r", sample(SENTENCES[0], longer, shorter))
     (p, r, f), (p_short, r_short, f_short) = found.parts["values"]
     assert p > p_short and r < r_short == found.value
     assert (found.parts["p"], found.parts["f"]) == (p, max(f, f_short))
-
-
-def test_p_r_and_f_share_one_comparison(bert: str) -> None:
     models = Models()
     window = Window([sample(text, *SENTENCES) for text in SENTENCES], models=models)
     for part in "prf":
@@ -114,7 +111,7 @@ def test_p_r_and_f_share_one_comparison(bert: str) -> None:
     assert models.use(Encoder, Weights.parse(bert), 2).n_encoded == len(SENTENCES)
 
 
-def test_empty_and_missing_texts_have_a_declared_result(bert: str) -> None:
+def test_empty_and_missing_texts_have_a_declared_result_and_a_cut_one_is_named(bert: str) -> None:
     name = f"bertscore(model={bert},layer=2).f"
     empty = outcome(name, sample(" ", "a novel"))
     assert empty.value == 0 and "empty" in empty.explanation
@@ -124,9 +121,6 @@ def test_empty_and_missing_texts_have_a_declared_result(bert: str) -> None:
     assert best.value == pytest.approx(1, abs=CLOSE) and not best.explanation
     assert outcome(name, sample(None, "a novel")).reason is Reason.MISSING_INPUT
     assert outcome(name, sample("a novel")).reason is Reason.NOT_APPLICABLE
-
-
-def test_a_cut_text_is_named_in_the_explanation(bert: str) -> None:
     found = outcome(f"bertscore(model={bert},layer=2).f", sample(LONG, "a novel", LONG))
     said = "cut to the 64 tokens that the model takes: the answer, reference 2"
     assert found.explanation == said

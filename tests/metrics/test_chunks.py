@@ -126,6 +126,7 @@ def test_the_published_hybrid_rises_with_junk_and_the_corrected_one_does_not() -
     short, long = ["A", "B", "C"], ["A", "B", "C", *"DEFGHIJ"]
     assert hybrid_log_rank_score_exact(long, ["C"]) > hybrid_log_rank_score_exact(short, ["C"])
     assert value("hybrid@10", sample(long, ["C"])) == value("hybrid@10", sample(short, ["C"]))
+    assert value("hybrid(gamma=0,alpha=0)@10", sample(long, ["C"])) == pytest.approx(1 - 2 / 9)
 
 
 # -- metrics over samples ------------------------------------------------------------------------

@@ -117,6 +117,9 @@ def test_hybrid_scores_of_the_reference_in_both_variants(retrieved, gold, value)
     axes = {name: row for row, name in zip(np.eye(120), {*retrieved, *gold}, strict=False)}
     vectors = [axes[name] for name in retrieved], [axes[name] for name in gold]
     assert hybrid_log_rank_score_similarity(*vectors) == pytest.approx(value, abs=5e-11)
+    other = {"gamma": 0.3, "alpha": 0.2}
+    exact = hybrid_log_rank_score_exact(retrieved, gold, **other)
+    assert hybrid_log_rank_score_similarity(*vectors, **other) == pytest.approx(exact)
 
 
 @pytest.mark.parametrize(("retrieved", "gold", "problem"), [

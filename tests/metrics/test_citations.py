@@ -78,7 +78,7 @@ def test_an_id_of_a_passage_is_a_citation_whatever_it_looks_like() -> None:
     )
 
 
-def test_citations_that_stand_first_belong_to_what_follows() -> None:
+def test_citations_that_come_first_belong_to_what_follows_unless_a_line_wraps() -> None:
     lines = "Two things:\n- [1] Iron is heavy.\n- [2] Wool is light.\n"
     assert cut(parts(lines, FIVE)) == [
         ("Two things:", []), ("Iron is heavy.", ["1"]), ("Wool is light.", ["2"]),
@@ -86,9 +86,6 @@ def test_citations_that_stand_first_belong_to_what_follows() -> None:
     ours = [("Iron is heavy.", ["1"]), ("Wool is light.", ["2"])]
     assert cut(sentences("[1] Iron is heavy. [2] Wool is light.", FIVE)) == ours
     assert cut(sentences("Iron is heavy. [1] Wool is light. [2]", FIVE)) == ours
-
-
-def test_a_line_that_wraps_before_a_citation_does_not_begin_with_it() -> None:
     text = "Iron is a metal that is heavy\n[1]. Wool is light [2]."
     assert [one.citations for one in parts(text, FIVE)] == [("1",), ("2",)]
     assert sentences(text, FIVE)[0] == Statement("Iron is a metal that is heavy.", ("1",))
@@ -248,7 +245,7 @@ def test_the_three_scores_of_a_form_cost_one_question_a_citation() -> None:
     ]
 
 
-def test_what_was_not_retrieved_is_not_asked_about() -> None:
+def test_what_was_not_retrieved_is_not_asked_about_and_statements_are_taken_as_they_are() -> None:
     judge = Scripted(by_text)
     (found,) = outcomes("citation.f1", "Iron is heavy [9].", judge)
     assert isinstance(found, Score) and found.value == 0.0 and not judge.asked
@@ -256,9 +253,6 @@ def test_what_was_not_retrieved_is_not_asked_about() -> None:
     assert told["citations"] == [
         {"citation": "9", "passage": None, "support": "not_retrieved", "score": 0.0}
     ]
-
-
-def test_statements_that_come_with_the_record_are_taken_as_they_are() -> None:
     answer = Answer("x", (Statement("Iron. Heavy [2].", ("doc1",)), Statement("Wool.", ())))
     one = Sample(id="q", query="?", answer=answer, passages=DOCS)
     assert Citation().suits(one) and not Citation().suits(replace(one, answer=Answer("Wool.")))

@@ -214,13 +214,12 @@ def test_parentheses_that_mention_a_title_or_a_number_cite_nothing(mark: str) ->
     assert not any(one.citations for one in citation_parser.parts(f"So {mark}.", passages))
 
 
-def test_the_address_of_a_link_goes_before_its_words() -> None:
+def test_the_address_of_a_link_goes_before_its_words_and_names_of_documents_are_read_alike() -> (
+    None
+):
     passages = (Passage("x", document="guide.pdf"), Passage("y", id="https://ex.org/a"))
     (cited, *_) = citation_parser.parts("So it is [Guide](https://ex.org/a).", passages)
     assert Citable(passages).find_all(*cited.citations) == (1,)
-
-
-def test_a_citation_of_a_document_is_read_as_every_other_name_of_a_document() -> None:
     passages = [Passage("x", document=one) for one in ("docs/a/pool.md", "docs/b/pool.md", "sauna")]
     citable = Citable(passages)
     assert citable.find_all("a/pool.md") == citable.find_all("/srv/docs/a/pool") == (0,)

@@ -96,14 +96,13 @@ def test_a_reply_that_was_not_understood_gives_no_score(label: str, reply: Any, 
     assert repr(reply) in found.detail and "not understood" in found.detail
 
 
-def test_the_shorter_rule_asks_for_no_answer_that_it_ignores() -> None:
+def test_the_shorter_rule_asks_for_no_answer_that_it_ignores_and_a_known_cell_needs_no_value() -> (
+    None
+):
     found = outcome("rl_f_idk(rule=spec)", sample("ANSWERABLE", idk_eval="?", RL_F=[OWN]))
     assert isinstance(found, Score) and found.value == OWN
     lost = outcome("rl_f_idk(rule=spec)", sample("UNANSWERABLE", idk_eval="?", RL_F=[OWN]))
     assert isinstance(lost, Unscored)
-
-
-def test_a_known_cell_needs_no_own_value() -> None:
     for why in (Reason.UNPARSABLE, Reason.REFUSED, Reason.CONTEXT_TOO_LONG):
         one = sample("UNANSWERABLE", idk_eval=1)
         assert judged("RL_F_idk", one, Scripted(why)) == Score(
@@ -142,15 +141,12 @@ def test_the_evidence_of_a_conditioned_value_is_that_of_what_decided_it() -> Non
     assert isinstance(decided, Score) and decided.value == 0.0 and len(decided.evidence) == 1
 
 
-def test_only_queries_labelled_underspecified_are_asked_about() -> None:
+def test_underspecified_samples_follow_the_given_answer_and_no_others_are_asked_about() -> None:
     judge = Scripted({"says_underspecified": {"asks": "yes"}, "says_idk": {"says_idk": "no"}})
     assert judged("RL_F_idk", sample("UNDERSPECIFIED", RL_F=OWN), judge).value == 1.0
     assert judge.asked.count("says_underspecified") == 1
     judged("RL_F_idk", sample("ANSWERABLE", RL_F=OWN), judge)
     assert judge.asked.count("says_underspecified") == 1
-
-
-def test_underspecified_samples_follow_the_given_answer() -> None:
     for said, value in ((1.0, 1.0), (0.5, 0.0), (0.0, 0.0)):
         one = sample("UNDERSPECIFIED", RL_F=OWN, underspecified_eval=[said])
         assert outcome("RL_F_idk", one) == Score(

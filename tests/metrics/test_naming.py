@@ -52,16 +52,13 @@ def test_every_name_in_a_suite_resolves(suite) -> None:
         assert str(naming.parse(canonical)) == canonical
 
 
-def test_ultrarag_names_stand_for_one_metric_a_cutoff() -> None:
+def test_ultrarag_names_stand_for_one_metric_a_cutoff_and_names_stay_as_they_were_typed() -> None:
     found = naming.metrics_by_name("mrr,map,recall,ndcg,precision", ks=[1, 5])
     assert [str(metric) for metric in found.values()] == [
         "RR", "AP", "Recall@1", "Recall@5", "nDCG@1", "nDCG@5", "P@1", "P@5",
     ]  # fmt: skip
     assert len(naming.known("recall")) == 6
     assert not naming.lacks_cutoff("IPrec")  # its level is none of ks
-
-
-def test_a_result_keeps_the_name_as_it_was_typed() -> None:
     asked = ["AutoNuggetizer", "UMBRELA", "Citation", "is_matching", "NUGGETS.vital", "rougeL"]
     assert list(naming.metrics_by_name(asked)) == [*asked[:-1], "rougeL.f"]
     assert list(naming.metrics_by_name("umbrela,UMBRELA,citation")) == ["umbrela", "citation.f1"]
@@ -112,6 +109,8 @@ def test_published_forms_keep_the_cut_off_that_was_asked_for() -> None:
     assert published("chunks", "hybrid@5,hybrid@10") == ["hybrid_log_rank_score_exact"]
     assert published("mtrag", "Length") == published("mtrag", "answer_words")
     assert published("mtrag", "Length") == ["answer_characters"]
+    shown = all_suites()["mtrag"].metrics_by_name("Length,answer_words", published=True)
+    assert list(shown) == ["Length"]
 
 
 @pytest.mark.parametrize("name", ["ChunkP(rel=2)@5", "ChunkF1(by=cosine)@5"])

@@ -157,6 +157,7 @@ def test_the_best_20_are_kept_vital_first_and_labels_come_in_batches_of_10() -> 
     assert [len(d["nuggets"]) for d in said.asked("assign_nuggets")] == [10, 10]
     said = Nuggetizer(FACTS[:23])
     outcome("nuggets(batch=4,best=6).all", said)
+    assert [len(d["nuggets"]) for d in said.asked("nugget_importance")] == [4, 4, 4, 4, 4, 3]
     assert [len(d["nuggets"]) for d in said.asked("assign_nuggets")] == [4, 2]
 
 
@@ -175,6 +176,10 @@ def test_only_passages_of_the_grade_are_read_and_each_window_has_its_share_of_th
     found = nuggets("nuggets(best=100,most=31).all", said, sample(n=25))
     assert found == FACTS[:11] + FACTS[40:50] + FACTS[80:90]
     assert [len(d["passages"]) for d in said.asked("extract_nuggets")] == [10, 10, 5]
+    said = Nuggetizer(FACTS[:1])
+    outcome("nuggets(window=9).all", said, sample(n=25))
+    assert [len(d["passages"]) for d in said.asked("extract_nuggets")][:3] == [9, 9, 7]
+    assert outcome("nuggets(min_grade=3).all", Nuggetizer(FACTS[:1])).reason == "nothing_retrieved"
 
 
 # --- what is scored, what is not

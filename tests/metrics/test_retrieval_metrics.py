@@ -134,7 +134,7 @@ def test_without_scores_the_given_order_is_the_ranking() -> None:
     )
 
 
-def test_scores_against_the_given_order_win_and_are_warned_of_once_with_their_number() -> None:
+def test_scores_win_over_the_given_order_and_a_repeated_passage_counts_once_both_told() -> None:
     samples = [
         sample("ba", {"a": 1}, [1.0, 2.0]), sample("abc", {"a": 1}, [3.0, 2.0, 2.0]),
         sample("ab", {"a": 1}), sample("bca", {"b": 1}, [2, 2, 3]),
@@ -152,9 +152,6 @@ def test_scores_against_the_given_order_win_and_are_warned_of_once_with_their_nu
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         Window(samples[1:3]).outcomes(parse("RR"))
-
-
-def test_a_repeated_passage_counts_once_at_its_best_rank_and_is_told() -> None:
     outcome = naming.parse("AP").score(sample("aab", {"a": 1, "b": 1}))
     assert isinstance(outcome, Score) and outcome.value == 1.0
     assert "1 repeated passage ids ignored" in outcome.explanation

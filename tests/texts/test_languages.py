@@ -13,6 +13,7 @@ from ragassay.texts.languages import (
     decimal_signs,
     language_in,
     language_of,
+    likely_languages,
     without_yes_or_no,
     word_lists,
 )
@@ -27,7 +28,8 @@ from ragassay.texts.languages import (
     ("Бассейн открыт", ""), ("Бассейн открыт для детей, но не для собак", "ru"),
     ("المكتبة مفتوحة من التاسعة في أيام الأسبوع", "ar"),
     ("पुस्तकालय सुबह नौ बजे खुलता है", "hi"), ("ห้องสมุดเปิดเก้าโมง", "th"),
-    ("도서관은 아홉 시에 엽니다", "ko"), ("alpha α and beta β are letters", "en"),
+    ("도서관은 아홉 시에 엽니다", "ko"), ("alpha α and beta β are letters", "en"), ("i w", ""),
+    ("泳池在夏天早上九点开门の", "zh"),  # one kana in ten characters makes no Japanese
 ])  # fmt: skip
 def test_small_words_and_scripts_tell_a_language(text: str, code: str) -> None:
     assert language_of(text) == code
@@ -40,7 +42,9 @@ def test_the_letters_of_a_script_tell_its_language_where_they_are_the_most() -> 
     }  # fmt: skip
     assert {code: language_of(text) for code, text in letters.items()} == {c: c for c in letters}
     assert language_of("αβ zz") == "" and language_of("αβγ zz") == "el"
-    assert language_of("der " + "qwrt " * 30) == ""
+    assert language_of("der " + "qwrt " * 30) == "" != language_of("nicht " * 3 + "qwrt " * 47)
+    polish = "Nie wiem, że to jest i w"  # three small words of more than one letter
+    assert [likely_languages(polish, least) for least in (3, 4)] == [("pl",), ()]
     assert [decimal_signs(code) for code in ("any", "de", "en", "xx")] == [",.", ",", ".", ""]
 
 

@@ -20,7 +20,7 @@ CUT = [
     "Am 5. Mai gibt es z. B. Brot, d.h. Laibe. ¦Nr. 5 kostet 5. ¦Danach nicht.",
     "Mme. Curie dit non. ¦Elle part.", "Dijo que no. ¦Salió de EE.UU. con el Sr. Gil.",
     "**Note.** ¦Open.\n¦- a\n¦- b\n¦A line that\nwraps here.\n\n¦| c | d |\n\n¦below\n\n¦it",
-    "1. One. ¦2. Two.",
+    "1. One. ¦2. Two.", "(Dr. Smith) said so. ¦Take vitamin A. ¦Eat one,\nthen two\n¦a) b\n¦b) c",
 ]  # fmt: skip
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 import ragassay
+from ragassay.base.sample import Sample
 from ragassay.cli.command_line import call
-from ragassay.texts.document_names import TURN_ID, conversations_of_ids
+from ragassay.texts.document_names import TURN_ID, conversations_of_ids, named_conversation
 
 
 def records(ids: list[str]) -> list[dict]:
@@ -39,6 +40,8 @@ def test_there_must_be_two_conversations_and_one_with_two_turns() -> None:
     assert conversations_of_ids(["a::1", "b::1"]) is None  # each by itself
     assert conversations_of_ids(["a::1", "a::2", "b"]) is None
     assert conversations_of_ids(["a::1", "a::2", "b::1", "x"]) == ["a", "a", "b", "id x"]
+    for named in ({"conversation": ""}, {"conversation_id": 8, "conversation": "7"}):
+        assert named_conversation(Sample(id="1", metadata={"conversation_id": 7, **named})) == "7"
 
 
 @pytest.mark.parametrize("separator", ["<::>", "::"])
