@@ -153,7 +153,7 @@ def test_length_is_words_unless_the_published_values_are_asked_for() -> None:
     assert scored("Length", sample("")).value == 0
 
 
-def test_published_extractiveness_is_reversed_and_coverage_is_not() -> None:
+def test_published_extractiveness_is_reversed_and_coverage_joins_passages() -> None:
     passage = " ".join(f"word{i}" for i in range(180)) + " snow falls in the mountains"
     copied = sample("Snow falls in the mountains.", passages=(passage,))
     assert scored("Extractiveness_RougeL", copied).value < 0.06
@@ -161,9 +161,6 @@ def test_published_extractiveness_is_reversed_and_coverage_is_not() -> None:
     nothing = sample("Snow falls.", passages=("",))
     assert scored("Extractiveness_RougeL", nothing).value == 1.0
     assert scored("extractive_coverage", nothing).value == 0.0
-
-
-def test_coverage_joins_passages_and_can_ask_for_runs() -> None:
     one = sample("big red bus goes north", passages=("a big red tram", "the bus goes north"))
     assert scored("extractive_coverage", one).value == 1.0
     assert scored("extractive_coverage", one).parts["values"] == [0.4, 0.6]
@@ -219,7 +216,7 @@ def test_rb_agg_names_the_part_that_could_not_be_computed(given_values, named) -
         assert isinstance(outcome, Unscored) and outcome.detail.startswith(named)
 
 
-def test_given_values_may_be_lists_or_numbers_in_either_spelling() -> None:
+def test_given_values_may_be_lists_or_numbers_and_an_aggregate_counts_without_its_parts() -> None:
     lists = {"BertscoreP": [0.1], "BertscoreR": [0.2], "BertKPrec": [0.3, 0.4]}
     numbers = {"Bert-Rec": 0.2, "Bert-KPrec": 0.4}
     for given_values in (lists, numbers):
@@ -228,9 +225,6 @@ def test_given_values_may_be_lists_or_numbers_in_either_spelling() -> None:
         assert scored("BertKPrec", one).value == 0.4
     assert scored("BertscoreP", sample(given=lists)).value == 0.1
     assert isinstance(score("BertscoreP", sample(given=numbers)), Unscored)
-
-
-def test_a_given_aggregate_counts_where_its_parts_are_not_there() -> None:
     assert scored("RB_agg", sample(given={"RB_agg": [0.4]})).value == 0.4
     both = {"RB_agg": [0.4], "BertscoreR": [0.5], "BertKPrec": [0.5]}
     assert scored("RB_agg", sample(given=both)).value != 0.4
@@ -249,15 +243,12 @@ def test_a_given_value_outside_the_range_is_unscored(field: str, name: str, valu
     assert name in outcome.detail
 
 
-def test_a_rescaled_bertscore_has_no_lower_bound_and_what_rounds_beyond_1_is_1() -> None:
+def test_a_rescaled_bertscore_has_no_lower_bound_and_the_text_of_a_number_is_the_number() -> None:
     for brought, value in ((-3.4, -3.4), (1.0000004768371582, 1.0)):
         one = sample(given={"BertscoreR": [brought], "BertKPrec": [brought]})
         for field in ("BertscoreR", "BertKPrec"):
             assert scored(field, one).value == value
             assert scored(field, one).parts["values"] == [brought]
-
-
-def test_the_text_of_a_number_is_the_number() -> None:
     one = sample(given={"RL_F": "0.8", "idk_eval": "0.5", "BertscoreR": ["0.25"]})
     assert scored("RL_F", one).value == 0.8
     assert scored("idk_eval", one).value == 0.5

@@ -231,6 +231,8 @@ def test_two_citations_of_one_passage_are_one_and_their_worths_are_settable() ->
         pytest.approx((1 + 0.5 + 0 + 0) / 4), pytest.approx((1 + 0.5) / 2),
     ]  # fmt: skip
     assert values("citation_pairs.precision", answer, passages=passages) == [2.5 / 5]
+    twice = "Iron is heavy [1][doc 1][2]."  # once in one statement
+    assert values("citation_pairs.precision", twice, passages=passages) == [0.75]
     assert values("citation(partial=0.25).precision", "Wool is light [2].") == [0.25]
     assert values("citation(full=0.8).f1", "Iron is heavy [1].") == [pytest.approx(0.8)]
 

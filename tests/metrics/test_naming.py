@@ -13,7 +13,7 @@ from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric, Window
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.run_models import Models
-from ragassay.suites import all_suites
+from ragassay.suites import all_suites, get
 
 
 def built(cls: type[Metric]) -> Metric:
@@ -175,6 +175,8 @@ def test_a_published_name_outside_its_suite_says_what_it_stands_for_and_where() 
     assert [str(metric) for metric in resolve("RB_agg,rb_agg")] == ["rb_agg"]
     with pytest.raises(UsageError, match="Did you mean 'BertscoreP'"):
         all_suites()["mtrag"].resolve("BertscorP")
+    with pytest.raises(UsageError, match="Did you mean 'mtrag'"):
+        get("mtrog")
     with pytest.raises(UsageError, match=r"several metrics: rouge1.f, rouge2.f, rougeL.f\. Choose"):
         naming.parse("ROUGE_score")
 

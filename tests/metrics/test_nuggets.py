@@ -180,6 +180,8 @@ def test_only_passages_of_the_grade_are_read_and_each_window_has_its_share_of_th
     outcome("nuggets(window=9).all", said, sample(n=25))
     assert [len(d["passages"]) for d in said.asked("extract_nuggets")][:3] == [9, 9, 7]
     assert outcome("nuggets(min_grade=3).all", Nuggetizer(FACTS[:1])).reason == "nothing_retrieved"
+    outcome("nuggets_ore.all", said := Nuggetizer(FACTS[:1], grade=0))
+    assert said.asked("extract_nuggets")[0]["passages"] == ("passage 0", "passage 1")
 
 
 # --- what is scored, what is not

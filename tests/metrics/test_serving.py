@@ -11,6 +11,7 @@ from ragassay.base.sample import Answer, Sample
 from ragassay.base.score import Reason, Score, Unscored
 from ragassay.metrics import parse
 from ragassay.metrics.core.metric import AllSamples, Window
+from ragassay.metrics.serving.serving_metrics import lacks_beside_failures
 
 
 def sample(**asked: Any) -> Sample:
@@ -83,6 +84,8 @@ def test_the_rate_is_over_all_records_of_data_that_tell_failures() -> None:
     assert (found.mean, found.n_scored, found.n_total) == (pytest.approx(1 / 99), 99, 100)
     none = ragassay.evaluate(records[:98], "error_rate").summary.metrics["error_rate"]
     assert (none.mean, none.n_scored) == (None, 0)
-    one, failed = sample(), Sample(id="f", failure="API_ERROR")  # windows divide the data
+    one, failed = Sample(id="q", answer=Answer("yes")), Sample(id="f", failure="API_ERROR")
+    assert lacks_beside_failures(parse("error_rate"), one) is None
+    assert isinstance(lacks_beside_failures(parse("latency"), one), Unscored)
     window = Window([one], all_samples=AllSamples(lambda: [one, failed]))
-    assert parse("error_rate").score_window(window) == [Score(False)]
+    assert parse("error_rate").score_window(window) == [Score(False)]  # windows divide the data

@@ -131,10 +131,11 @@ def test_the_note_stands_only_where_relevance_is_high_and_usefulness_low(relevan
     metric = naming.parse("ragreport_usefulness")
     with Asker(judge) as asker, pytest.MonkeyPatch.context() as patch:
         patch.setattr("warnings.warn", lambda *_, **__: None)
-        outcome = Window([SAMPLE], asker).outcomes(metric)[0]
+        outcome = (window := Window([SAMPLE], asker)).outcomes(metric)[0]
+        (told,) = metric.remarks(window)
     assert isinstance(outcome, Score) and outcome.value == usefulness
     expected = relevance >= 4 and usefulness <= 2
-    assert (ON_TOPIC_ONLY in outcome.parts) is expected
+    assert (ON_TOPIC_ONLY in outcome.parts) is expected and told.n == expected
     assert ("High relevance" in outcome.explanation) is expected
 
 
@@ -188,7 +189,7 @@ def test_a_component_without_text_is_missing_and_the_explanation_says_why(sample
     assert all(f"The {says} is missing" in outcome.explanation for outcome in lowest)
 
 
-def test_a_mean_of_nothing_but_missing_parts_is_none() -> None:
+def test_a_mean_of_missing_parts_is_none_and_a_judge_that_fails_is_no_lowest_value() -> None:
     samples = [dataclasses.replace(SAMPLE, id=f"{n}", passages=None) for n in range(3)]
     result = ragassay.evaluate(samples, "ragreport", judge=EVERYTHING)
     faithfulness = result.summary.metrics["faithfulness"]
@@ -200,9 +201,9 @@ def test_a_mean_of_nothing_but_missing_parts_is_none() -> None:
     # Each sample keeps its published value.
     rows = [row for row in result.scores if row.metric == "faithfulness"]
     assert [(row.value, row.status) for row in rows] == [(1.0, "assumed")] * 3
-
-
-def test_a_judge_that_fails_never_becomes_the_lowest_value() -> None:
+    holed = dataclasses.replace(SAMPLE, passages=(Passage("x"), Passage(id="p")))
+    scored = [name for name, one in outcomes(holed, EVERYTHING).items() if isinstance(one, Score)]
+    assert scored == ["satisfaction"]  # which is about no chunk
     for outcome in outcomes(SAMPLE, Told()).values():
         assert isinstance(outcome, Unscored) and outcome.reason is Reason.REFUSED
 

@@ -98,6 +98,7 @@ def test_the_signature_changes_with_all_that_can_change_a_score_and_with_nothing
     own_signature = rubric_metric(parse_rubric(TONE)).signature
     edited = {what: parse_rubric(TONE.replace(*change)) for what, change in changes.items()}
     found = {what: rubric_metric(rubric).signature for what, rubric in edited.items()}
+    assert rubric_metric(edited["direction"]).higher_is_better is False
     assert len({own_signature, *found.values()}) == len(changes) + 1, found
     titled = parse_rubric(TONE.replace("How friendly", "How very friendly"))
     assert rubric_metric(titled).signature == own_signature
