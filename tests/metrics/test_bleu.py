@@ -50,16 +50,13 @@ def test_corpus_values_are_sacrebleus() -> None:
         corpus_bleu(answers, ["x", [], "y"])
 
 
-def test_chinese_needs_its_tokeniser_and_the_signature_says_which() -> None:
+def test_chinese_needs_its_tokeniser_and_bleu_of_empty_texts_is_no_accident() -> None:
     assert score("BLEU(tokenize=zh)", "北京是中国的首都", "北京是中国首都").value != (
         score("BLEU", "北京是中国的首都", "北京是中国首都").value
     )
     assert "tok:zh" in naming.parse("BLEU(tokenize=zh)").signature
     assert "|case:lc|" in naming.parse("BLEU(lowercase=true)").signature
     assert naming.parse("BLEU").signature != naming.parse("BLEU(smooth=floor)").signature
-
-
-def test_bleu_of_empty_texts_is_no_accident() -> None:
     assert score("BLEU", "", "something").value == 0.0
     nothing = naming.parse("BLEU").score(Sample(id="q", answer=Answer("x"), references=("", " ")))
     assert isinstance(nothing, Unscored) and nothing.reason is Reason.UNDEFINED

@@ -91,6 +91,10 @@ def test_a_failure_stands_in_the_entry_and_costs_that_query_only() -> None:
     reasons = [failure and failure.reason for failure in failures]
     assert reasons == [Reason.SERVER_ERROR, Reason.MISSING_INPUT, Reason.MISSING_INPUT]
     assert len(bank["q1"].nuggets) == 4
+    broken = [sample("a", "v x", "v x", id="q2", query="broken")]
+    by = {"judge": Scripted(judge), "nuggets": "pooled"}
+    (row,) = ragassay.evaluate(broken, "nuggets.all", **by).scores
+    assert row.reason == Reason.SERVER_ERROR
 
 
 def test_one_id_for_two_queries_is_refused() -> None:
