@@ -30,10 +30,8 @@ A, B, C = [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]
 
 
 def test_copies_and_the_depth_count_as_published() -> None:
-    assert (
-        precision_at_k_exact(["A", "A"], ["A"], 2),
-        precision_at_k_similarity([A, A], [A], 2),
-    ) == (*(0.5, 1.0),)
+    assert precision_at_k_exact(["A", "A"], ["A"], 2) == 0.5
+    assert precision_at_k_similarity([A, A], [A], 2) == 1.0
     assert precision_at_k_exact(["A", "B"], ["A", "B"], 5) == 0.4
     assert precision_at_k_similarity([A, B], [A, B], 5) == 0.4
     assert recall_at_k_exact(["A"], ["A", "A", "B"], 2) == 0.5

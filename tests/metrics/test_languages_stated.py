@@ -40,9 +40,8 @@ def test_a_sentence_is_contradicted_once_by_a_reference_before_a_passage() -> No
     record = {"id": "1", "query": "?", "answer": said, "references": other, "passages": other}
     bare = [{"id": "2", "answer": said, "passages": []}, {"id": "3", "answer": said}]
     found, *lost = ragassay.evaluate([record, *bare], ["contradicted"]).scores
-    assert (found.value, [one["against"] for one in found.parts["sentences"]]) == (
-        *(0.5, ["references"]),
-    )
+    against = [one["against"] for one in found.parts["sentences"]]
+    assert (found.value, against) == (0.5, ["references"])
     assert [row.reason for row in lost] == ["nothing_retrieved", "not_applicable"]
 
 

@@ -59,6 +59,8 @@ def test_ultrarag_names_stand_for_one_metric_a_cutoff_and_names_stay_as_they_wer
     ]  # fmt: skip
     assert len(naming.known("recall")) == 6
     assert not naming.lacks_cutoff("IPrec")  # its level is none of ks
+    rag = all_suites()["rag"]  # where nothing can be measured, all are named
+    assert rag.fitted([Sample(id="q")], lambda metric: True).metrics == rag.metrics
     asked = ["AutoNuggetizer", "UMBRELA", "Citation", "is_matching", "NUGGETS.vital", "rougeL"]
     assert list(naming.metrics_by_name(asked)) == [*asked[:-1], "rougeL.f"]
     assert list(naming.metrics_by_name("umbrela,UMBRELA,citation")) == ["umbrela", "citation.f1"]
