@@ -22,7 +22,7 @@ APPROVED = Path(__file__).parent / "approved" / "asked_approved.txt"
 
 def asked() -> Iterator[str]:
     """Of each question its key, version and parameters, the ledger's key of a request, and by model
-    its template, a hash of the messages and the estimate of their tokens."""
+    its template and prompt's hash, a hash of the messages and the estimate of their tokens."""
     endpoint = OpenAIChat("http://localhost:1/v1", NO_KEY)
     judge = LLMJudge(endpoint, MODELS[0], ledger=Ledger(":memory:"))
     for question in EXAMPLES:
@@ -34,7 +34,8 @@ def asked() -> Iterator[str]:
             sent = json.dumps([question.messages(model), question.bounded_schema()])
             digest = hashlib.sha256(sent.encode()).hexdigest()[:12]
             tokens = number(tokens_of_question(question, model))
-            yield f"  {model}: {question.template(model)} {digest} {tokens}"
+            told = f"{question.template(model)} {question.prompt_hash(model)}"
+            yield f"  {model}: {told} {digest} {tokens}"
 
 
 def test_questions_are_asked_as_it_was_approved(request: pytest.FixtureRequest) -> None:

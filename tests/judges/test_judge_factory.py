@@ -106,12 +106,13 @@ def test_a_key_of_ones_own_for_no_server_is_refused() -> None:
     ("https://box.example/v1#m", "OPENAI_API_KEY", False),
     ("https://api.openai.com.evil.example/v1#m", "OPENAI_API_KEY", False),
     ("groq:m", "OPENAI_API_KEY", False), ("https://box.example/v1#m", "RAGASSAY_API_KEY", False),
-    ("https://box.example/v1#m", "TEAM_KEY", True),
+    ("https://box.example/v1#m", "TEAM_KEY", True), ("gemini:m", "GEMINI_API_KEY", True),
 ])  # fmt: skip
 def test_a_file_cannot_carry_the_key_of_a_variable_elsewhere(
     ledger: Ledger, word: str, variable: str, allowed: bool
 ) -> None:
-    keys = {"OPENAI_API_KEY": KEY, "RAGASSAY_API_KEY": KEY, "TEAM_KEY": KEY, "GROQ_API_KEY": "g"}
+    keys = {"OPENAI_API_KEY": KEY, "RAGASSAY_API_KEY": KEY, "TEAM_KEY": KEY, "GROQ_API_KEY": "g",
+            "GEMINI_API_KEY": KEY}  # fmt: skip
     options = JudgeOptions(key_variable=variable)
     if allowed:
         assert made(ledger, word, options=options, environment=keys)
@@ -128,6 +129,10 @@ def test_a_missing_key_names_its_variable(ledger: Ledger) -> None:
         with pytest.raises(UsageError, match=variable) as caught:
             made(ledger, word, environment={"OTHER": "x", **AZURE})
         assert "--key-file" in str(caught.value)
+    with pytest.raises(UsageError, match="variable TEAM_KEY, which is not set"):
+        made(ledger, "openai", options=JudgeOptions(key_variable="TEAM_KEY"))
+    with pytest.raises(UsageError, match="with --embedder-key-file"):
+        address_of("openai", "m", {}, role="embedder")
 
 
 @pytest.mark.parametrize(("word", "said"), [
@@ -182,17 +187,24 @@ def test_options_reach_each_judge(ledger: Ledger, tmp_path: Path) -> None:
     (tmp_path / "key").write_text("sk-of-the-file")
     own = made(ledger, "openai:a", options=JudgeOptions(key_file=tmp_path / "key"))
     assert isinstance(own, LLMJudge) and own.endpoint.key.reveal() == "sk-of-the-file"
+    options = JudgeOptions(concurrency=3, price="1,2", judge_name="mine", timeout=9.0)
+    (own,) = (make_judge([len], default_model="", ledger=ledger, options=options),)
+    assert isinstance(own, LLMJudge) and (own.price, own.label) == (Price(1, 2), "python:mine")
+    assert (own.sender.limiter.most, own.sender.timeout, own.endpoint.timeout) == (3, 9, 9)
 
 
 def test_the_name_of_an_operator_hides_what_it_stands_for(ledger: Ledger) -> None:
-    named = {"house": "openai:gpt-4o", "old": "opneai:x"}
+    own = "openai:gpt-4o"
+    named = {"house": own, "old": "opneai:x", own: own, "people": "replay:/nowhere/labels.jsonl"}
     judge = made(ledger, "house", options=JudgeOptions(named=named))
     assert isinstance(judge, LLMJudge) and (judge.label, judge.model) == ("house", "gpt-4o")
     assert judge.endpoint.shown == "house" and judge.signature.startswith("house#")
     assert "gpt-4o" not in judge.signature and "house" in judge.endpoint.key.source
-    with pytest.raises(UsageError, match=r"old cannot be used now\. Ask the operator") as told:
-        made(ledger, "old", options=JudgeOptions(named=named))
-    assert "opneai" not in str(told.value)
+    assert made(ledger, own, options=JudgeOptions(named=named)).signature.startswith(f"{own}(")
+    for word in ("old", "people"):
+        with pytest.raises(UsageError, match=rf"{word} cannot be used now\. Ask the operator") as told:
+            made(ledger, word, options=JudgeOptions(named=named))
+        assert "opneai" not in str(told.value) and "nowhere" not in str(told.value)
 
 
 def test_judges_of_one_endpoint_share_its_pace(ledger: Ledger) -> None:

@@ -11,9 +11,10 @@ import pytest
 import ragassay
 from llm_server import LLMServer
 from ragassay.base.errors import InputError, RagassayWarning, UsageError
+from ragassay.judges.llm.messages import tokens_of_question
 from ragassay.judges.own_prompts import placeholders, read_prompts
 from ragassay.judges.question import kinds
-from ragassay.judges.questions import ClaimSupport
+from ragassay.judges.questions import ClaimSupport, RubricGrade
 
 DATA = [
     {"id": f"{n}", "query": f"Who wrote {n}?", "answer": f"Ann {n} <|im_end|>"} for n in range(2)
@@ -98,6 +99,7 @@ def test_every_kind_can_be_replaced_by_its_placeholders_alone(desk: Path, kind: 
     (source,) = read_prompts({kind: "own.txt"}).values()
     example = kinds()[kind].blank({})
     assert [one["role"] for one in example.messages("", source)] == ["user"]
+    assert tokens_of_question(example, "", source) < tokens_of_question(example)
 
 
 def test_lists_are_texts_between_blank_lines_and_the_filters_of_our_prompts_work(desk) -> None:
@@ -105,3 +107,9 @@ def test_lists_are_texts_between_blank_lines_and_the_filters_of_our_prompts_work
     (source,) = read_prompts({"claim_support": "own.txt"}).values()
     (message,) = ClaimSupport(("a", "b"), ("one", "two")).messages("", source)
     assert message["content"] == "one\n\ntwo\n--\n1. a\n2. b"
+    loop = "{% for name, text in parts %}{{ loop.index }} {{ name }}: {{ text }};{% endfor %}"
+    (desk / "own.txt").write_text("{{ criteria }} {{ low }}{{ high }} {{ levels }} " + loop)
+    (source,) = read_prompts({"rubric_grade": "own.txt"}).values()
+    rubric = RubricGrade("c", 1, 2, ((1, "<s>"),), (("answer", "a </s>"), ("query", "q")))
+    (message,) = rubric.messages("", source)
+    assert message["content"] == "c 12 1\n\n< s> 1 answer: a < /s>;2 query: q;"

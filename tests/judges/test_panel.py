@@ -3,9 +3,10 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
+from pydantic import Field
 
 from question_examples import ANSWER, PASSAGE, QUERY
 from ragassay.base.errors import LedgerError, UsageError
@@ -197,25 +198,37 @@ def test_a_plan_knows_whom_a_panel_would_ask_and_what_is_known() -> None:
 def test_a_plan_takes_what_no_member_has_answered_yet() -> None:
     kept, new = Fixed("kept", grade(2), cached=True), Fixed("new", grade(1))
     other, dear = Fixed("other", grade(1)), Price(10.0, 20.0)
-    other.price = Price(1.0, 2.0)
+    other.price, other.model = Price(1.0, 2.0), "qwen-3"
+    other.prompts = {QUESTION.kind: "--- user ---\nGrade {{ passage }} for {{ query }}."}
     plan = PlanningJudge(Panel([kept, new, other]), None)
     assert ask(plan).reason is ask(plan, repeat=1).reason is Reason.BUDGET
     assert list(plan.demands) == [QUESTION.key, f"{QUESTION.key}.1"]
     found, most = plan.demands[QUESTION.key], QUESTION.output_tokens
-    size = tokens_of_question(QUESTION) + tokens_of("\n\n" + keys_wanted(RelevanceGrade))
+    form = tokens_of("\n\n" + keys_wanted(RelevanceGrade))
+    put = (tokens_of_question(QUESTION), tokens_of_question(QUESTION, "", *other.prompts.values()))
+    size, own_size = (math.ceil(one + form) for one in put)
     assert (found.kind, found.known, found.calls, found.held) == (QUESTION.kind, None, 2, 1)
-    assert (found.input_tokens, found.output_tokens) == (2 * math.ceil(size), 2 * most)
-    assert (found.cost, found.unpriced) == (other.price.cost(math.ceil(size), most), 1)
+    assert (found.input_tokens, found.output_tokens) == (size + own_size, 2 * most)
+    assert (found.cost, found.unpriced) == (other.price.cost(own_size, most), 1)
     own = PlanningJudge(Panel([kept, new]), dear)
     assert [ask(own.at(largest=end)).answer.grade for end in (False, True)] == [0, 3]
     priced = own.demands[QUESTION.key]
-    assert (priced.cost, priced.unpriced) == (dear.cost(math.ceil(size), most), 0)
+    assert (priced.cost, priced.unpriced) == (dear.cost(size, most), 0)
     for judge in (kept, Panel([kept, kept])):
         known = PlanningJudge(judge, None)
         assert ask(known).answer == grade(2)
         demand = known.demands[QUESTION.key]
         assert (demand.held, demand.calls, demand.cost) == (len(judge.leaves()), 0, 0)
     assert plan.leaves() == () and not plan.remembered and new.repeats == []
+    new.model, size = "qwen-3", tokens_of_question(QUESTION, "qwen-3")
+    ask(plan := PlanningJudge(new, None))
+    assert plan.demands[QUESTION.key].input_tokens == math.ceil(size + form)
+
+    class Odd(Reply):
+        word: Annotated[str, Field(pattern="odd")]
+
+    odd: Any = type("OddGrade", (RelevanceGrade,), {"reply": Odd})(QUERY, PASSAGE)
+    assert ask(plan.at(largest=True), odd).reason is Reason.BUDGET, "no stand-in is known for it"
 
 
 def test_a_panel_speaks_for_each_member_once() -> None:

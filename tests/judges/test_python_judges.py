@@ -419,8 +419,11 @@ def test_a_configuration_file_reaches_no_other_code_through_the_working_director
 def test_code_runs_only_where_a_person_names_it(code: Any) -> None:
     with Ledger(":memory:") as ledger, pytest.raises(UsageError, match="if a person names it"):
         make_judge(["users_judges:judge"], default_model="x", ledger=ledger)
-    words = ["openai:gpt-4o", "offline", "replay:a.jsonl", "http://a/v1#m"]
+    for name in ("gemini", "replay"):  # a provider's other name, and a kind of our own
+        Path(f"{name}.py").write_text(MODULE)
+    words = ["openai:gpt-4o", "offline", "replay:judge", "http://a/v1#m", "gemini:judge"]
     assert named_judges(words) == words
+    assert named_judges("users_judges:judge") == [code.judge] and named_judges(None) == []
 
 
 def test_a_judge_that_returns_a_score_is_shown_how_to_be_a_metric(code: Any) -> None:

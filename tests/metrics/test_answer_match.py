@@ -16,7 +16,7 @@ from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.engine.config.metric_selection import own_metrics
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Failure, Judge, JudgeAnswer, Provenance
-from ragassay.judges.own_prompts import JudgePrompt
+from ragassay.judges.own_prompts import JudgePrompt, read_judge_prompt
 from ragassay.judges.question import Question
 from ragassay.judges.questions.grading import AnswerMatch, Match
 from ragassay.metrics.answer.answer_match import AnswerMatches, accepted, with_prompt
@@ -136,12 +136,21 @@ def test_a_prompt_from_a_text_file_is_a_metric_named_after_it(tmp_path, no_metri
     assert naming.parse(str(metric)) == metric
     again = naming.parse("answer_match_very_strict(temperature=1)")
     assert naming.parse(str(again)) == again and type(again) is type(metric)
+    for name, text, told in (
+        ("p.YML", "name: mild\ntitle: Mild.\ninstructions: ' Be mild.'", ("mild", "Mild", "Be mild.")),
+        (f"{'x' * 70}.md", "\n Be mild. ", (f"answer_match_{'x' * 47}", "", "Be mild.")),
+        ("?_.txt", "x" * 50_000, ("answer_match_own", "", "x" * 50_000)),
+    ):  # fmt: skip
+        (tmp_path / name).write_text(text)
+        found = read_judge_prompt(tmp_path / name)
+        assert (found.name, found.title, found.instructions) == told
 
 
 @pytest.mark.parametrize(
     ("name", "text", "says"),
     [("empty.txt", " \n", "holds no instructions"), ("missing.txt", None, "cannot be read"),
      ("p.yaml", "name: x\n", "field 'instructions': is missing"),
+     ("long.txt", "x" * 200_001, "has more than 200,000 bytes"),
      ("p.yaml", "name: em\ninstructions: x\n", "A metric is called 'em' already"),
      ("p.yaml", "name: x\ninstruction: x\ninstructions: y\n", "Did you mean 'instructions'"),
      ("p.yaml", "name: x\ninstructions: y\ntemperature: 3\n", "line 3, field 'temperature'"),

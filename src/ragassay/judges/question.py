@@ -297,11 +297,11 @@ def source_of(template: str) -> str:
     return (folder / f"{template}.txt").read_text(encoding="utf-8")
 
 
-class _Texts(tuple[str, ...]):
+class _Texts(tuple[Any, ...]):
     """Several texts; as one text they are separated by blank lines."""
 
     def __str__(self) -> str:
-        return "\n\n".join(self)
+        return "\n\n".join(map(str, self))
 
 
 def _as_text(value: Any) -> Any:
@@ -309,9 +309,7 @@ def _as_text(value: Any) -> Any:
     messages."""
     if isinstance(value, str):
         return harmless(value)
-    if isinstance(value, tuple) and all(isinstance(item, str) for item in value):
-        return _Texts(map(harmless, value))
-    return value
+    return _Texts(map(_as_text, value)) if isinstance(value, tuple) else value
 
 
 @cache

@@ -58,7 +58,9 @@ def test_the_language_that_a_sample_states_comes_before_its_querys() -> None:
         ("When does the pool open?", "fi", "", "Finnish"), ("Wann öffnet das Bad?", "en", "", ""),
         ("Wann öffnet das Bad?", "fi", "fr", "French"), ("What?", "tlh", "", "Tlh"),
     ):  # fmt: skip
-        found = prompt(match(query).stated(stated), language)
+        asked = match(query)
+        found = prompt(asked.stated(stated), language)
+        assert asked.language == "" and asked.stated(stated).key == asked.key
         assert f"{LINE}{name}." in found if name else LINE not in found
     own = {"answer_match": "--- user ---\nRead {{ query }}"}
     german = match("Wann öffnet das Bad?")
@@ -95,6 +97,9 @@ def test_a_request_leaves_out_what_is_rejected_and_knows_what_it_may_take() -> N
     usual = request(question).prompt.messages
     assert [message["role"] for message in usual] == ["system", "user"]
     assert alone == {"role": "user", "content": f"{rules}\n\n{usual[1]['content']}"}
+    own = {question.kind: "--- user ---\nRead {{ query }}"}
+    (said,) = request(question, ["system"], prompts=own).prompt.messages
+    assert said["content"].startswith("Read q\n\n")
     assert usual[1]["content"].startswith(f"{first}\n\n") and usual[0]["content"] == rules
 
 

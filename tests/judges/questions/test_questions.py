@@ -9,6 +9,7 @@ from hypothesis import given, strategies as st
 from pydantic import ValidationError
 
 from question_examples import ANSWER, EXAMPLES, MODELS, QUERY, fences, name_of
+from ragassay.judges.llm.messages import tokens_of_question
 from ragassay.judges.panel import combinable, combine
 from ragassay.judges.question import RULE, Question, kinds
 from ragassay.judges.questions import NuggetAssignments, ReportOnContext, RubricGrade, Support
@@ -65,6 +66,7 @@ def test_relevance_is_asked_in_the_shape_that_the_model_needs(model: str, shape:
     assert few.template(model) == f"relevance_grade_few{shape}"
     assert zero.prompt_hash(model) != few.prompt_hash(model)
     assert (zero.prompt_hash(model) == zero.prompt_hash("gpt-4o")) == (not shape)
+    assert RelevanceGrade.blank({"shots": "few"}).prompt_hash(model) == few.prompt_hash(model)
     system = few.messages(model)[0]["content"]
     for step in ("Intent", "Match", "Trust", "Final"):
         assert step in system
@@ -76,6 +78,9 @@ def test_relevance_is_asked_in_the_shape_that_the_model_needs(model: str, shape:
 def test_umbrela_is_asked_with_the_published_parameters() -> None:
     published = {"temperature": 0.0, "top_p": 1.0, "presence_penalty": 0.5, "seed": 42}
     assert RelevanceGrade("q", "p").sampling() == published | {"frequency_penalty": 0.0}
+    asked = RelevanceGrade("q", "p", earlier=("Of the user's earlier turns no prompt says a word.",))
+    assert tokens_of_question(asked) == tokens_of_question(RelevanceGrade("q", "p"))
+    assert asked.messages() == RelevanceGrade("q", "p").messages()
 
 
 def test_the_schema_that_is_sent_knows_how_many_items_there_are() -> None:
@@ -101,6 +106,10 @@ def test_a_rubric_score_lies_on_its_scale() -> None:
 def test_a_label_is_understood_however_it_is_dressed_and_another_word_is_none() -> None:
     for written in ("yes", "Yes", "**Yes**", " YES. ", '"yes"'):
         assert Idk.model_validate_json(json.dumps({"says_idk": written})).says_idk == "yes"
+    words = json.dumps({"labels": ["Partial support", "**partial-support**", "not  support."]})
+    assert NuggetAssignments.model_validate_json(words).labels == (
+        *("partial_support",) * 2, "not_support",
+    )  # fmt: skip
     for other in ("maybe", "", "yes and no", "I would say yes", "yes yes", 1, True, None):
         with pytest.raises(ValidationError):
             Idk.model_validate_json(json.dumps({"says_idk": other}))

@@ -20,7 +20,7 @@ from ragassay.judges.panel import Panel
 from ragassay.judges.question import Question
 from ragassay.judges.questions import ReportOnContext
 from ragassay.judges.questions.checklists import ClaimSupport, ExtractClaims
-from ragassay.judges.questions.grading import Relevance, RelevanceGrade, Satisfaction
+from ragassay.judges.questions.grading import Relevance, RelevanceGrade, Satisfaction, AnswerMatch
 from ragassay.judges.replay import Replay
 from valid_answers import largest, smallest
 
@@ -162,7 +162,7 @@ def test_a_recorded_answer_comes_back_with_its_provenance(tmp_path, question) ->
 
 
 def test_a_record_names_its_question_and_keeps_every_vote() -> None:
-    question = RelevanceGrade(QUERY, f"first  words,\n{'x' * 100}")
+    question = RelevanceGrade(QUERY, f"first  words,\n{'x' * 100}", "zero", ("Earlier?",))
     late = Failure(question, Reason.TIMEOUT, "late", Provenance("b"), 1)
     votes = (JudgeAnswer(question, largest(question), MADE, 1), late)
     panel = Provenance("panel(a, b)", latency=2.0, attempts=0)
@@ -184,6 +184,8 @@ def test_a_record_names_its_question_and_keeps_every_vote() -> None:
     claims = {"claims (11)": "a | b | c | d | e | f | g | h | i", "passages (1)": "p"}
     assert shown["about"] == claims
     assert (shown["id"], shown["model"], shown["attempts"]) == (many.key, "m", 1)
+    wrong = AnswerMatch("q", "a", ("r",), ("w",), "Be strict.")
+    assert "about" not in to_record(Failure(wrong, Reason.TIMEOUT, "late"))
     assert [short(text) for text in ("x" * 80, "x" * 79 + " yz", " a\n b ")] == [
         "x" * 80, f"{'x' * 79} …", "a b",
     ]  # fmt: skip

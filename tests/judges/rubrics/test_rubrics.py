@@ -213,9 +213,11 @@ def test_a_run_with_a_rubric_runs_again_from_its_folder(tmp_path: Path, capsys) 
 @pytest.mark.parametrize(("old", "new", "says"), [
     ("name: tone", "name: my tone", "line 1, field 'name'"),
     ("criteria:", "name:", "is given twice"), ("scale:", "scael:", "Did you mean 'scale'"),
-    ("low: 0", "low: 9", "low must be below high"), ("high: 4", "high: 400", "more than 100 steps"),
+    ("low: 0", "low: 9", "low must be below high"), ("high: 4", "high: 101", "more than 100 steps"),
     ("high: 4", "high: four", "line 8, field 'scale.high'"),
     ("    4: warm", "    top: warm", "line 10, field 'scale.levels.top'"),
+    ("    4: warm", "    5: warm", "level 5 is not on the scale 0 to 4"),
+    ("low: 0", "low: 1", "level 0 is not on the scale 1 to 4"),
     ("sees: [answer]", "sees: [anwser]", "line 12, field 'sees.0'"),
     ("sees: [answer]", "sees: [answer]\nalso_sees: [answer]", "named twice"),
     (TONE, "name: !!python/object/apply:os.getcwd []\n", "is not YAML"),
@@ -244,4 +246,5 @@ def test_the_criteria_are_instructions_and_the_material_is_fenced() -> None:
 def test_a_rubric_needs_criteria_only(tmp_path: Path) -> None:
     (tmp_path / "is-short.yaml").write_text("criteria: Is the answer short?")
     rubric = read_rubric(tmp_path / "is-short.yaml")
-    assert (rubric.name, rubric.scale.low, rubric.scale.high) == ("is-short", 1, 5)
+    assert (rubric.name, rubric.title, rubric.scale) == ("is-short", "is short", Scale(low=1, high=5))
+    assert Scale(low=0, high=100).high == 100
