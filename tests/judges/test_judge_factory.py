@@ -202,7 +202,9 @@ def test_the_name_of_an_operator_hides_what_it_stands_for(ledger: Ledger) -> Non
     assert "gpt-4o" not in judge.signature and "house" in judge.endpoint.key.source
     assert made(ledger, own, options=JudgeOptions(named=named)).signature.startswith(f"{own}(")
     for word in ("old", "people"):
-        with pytest.raises(UsageError, match=rf"{word} cannot be used now\. Ask the operator") as told:
+        with pytest.raises(
+            UsageError, match=rf"{word} cannot be used now\. Ask the operator"
+        ) as told:
             made(ledger, word, options=JudgeOptions(named=named))
         assert "opneai" not in str(told.value) and "nowhere" not in str(told.value)
 

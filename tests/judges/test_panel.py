@@ -275,6 +275,11 @@ def test_each_field_is_explained_by_a_vote_for_that_field() -> None:
     assert (combined.attribution, combined.attribution_explanation) == ((1, 2), "c on attribution")
     whole = combine([report(3, 1, "a"), report(5, 5, "b"), report(3, 3, "c")])
     assert whole.relevance_explanation == "c on relevance", "who voted for the whole outcome"
+    named = [said[0].model_copy(update={"attribution": one}) for one in ((1, 2), (2, 3), (1, 3))]
+    assert combine(named).attribution_explanation == "votes: [1, 2], [2, 3], [1, 3]"
+    votes = [(0, 1, 2), (1, 2, 0), (2, 0, 1)]
+    steps = [Relevance(intent="x", match=m, trust=t, grade=g) for m, t, g in votes]
+    assert combine(steps) == grade(1).model_copy(update={"intent": f"votes: {str(votes)[1:-1]}"})
 
 
 def test_a_part_that_most_members_lost_is_lost_and_the_others_are_voted_on() -> None:

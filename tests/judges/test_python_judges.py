@@ -7,7 +7,7 @@ import importlib
 import json
 import sys
 from collections.abc import Iterator
-from functools import partial
+from functools import partial, wraps
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -133,6 +133,7 @@ def nested() -> Any:
     (lambda prompt: SAID, "a lambda has no name"),
     ((lambda given: lambda prompt: given)(SAID), "a lambda has no name"),
     (nested(), "it is defined within another function"),
+    ((lambda given: wraps(nested)(lambda prompt: given))(SAID), "within another function"),
     (_Held(SAID).say, "it is a method of an object with a state of its own"),
     (SimpleNamespace(invoke=lambda messages: SAID), "its state cannot be distinguished"),
 ])  # fmt: skip
@@ -186,26 +187,37 @@ class Model:
     def invoke(self, messages):
         return str(self.held)
 
+class Slotted:
+    __slots__ = ("x",)
+
 class WithVersion:
-    version = "1"
+    version = 1
     def __init__(self, held):
         self.model = held
     def invoke(self, messages):
         return self.model
 
 def say(prompt, words): return words
+def twice(prompt): return "a"
+first = twice
+def twice(prompt): return "b"
 def kind(prompt, rules="a", *, words="a"): return words
 """
     code = imported(tmp_path, monkeypatch, "models_of_a_user", source)
+    (site := tmp_path / "site-packages").mkdir()
+    inner = "class Inner:\n    def __init__(self, model): self.model = model\n"
+    package = imported(site, monkeypatch, "models_of_a_package", inner)
 
     def pairs() -> Iterator[tuple[Any, Any]]:
         for one, two in [
             ("a", "b"), (b"a", b"b"), (code.Rules("a"), code.Rules("b")),
             ([code.Rules({"x": "a"})], [code.Rules({"x": "b"})]),
-            (SimpleNamespace(rules="a"), SimpleNamespace(rules="b")),
+            (SimpleNamespace(rules="a"), SimpleNamespace(rules="b")), ({"a"}, {"b"}),
+            (Path("a"), Path("b")), (package.Inner("a"), package.Inner("b")),
         ]:  # fmt: skip
             yield code.Model(one), code.Model(two)
         yield code.WithVersion("a"), code.WithVersion("b")
+        yield code.first, code.twice
 
     for (one, two), (again, _) in zip(pairs(), pairs(), strict=True):
         assert identity_of(one) != identity_of(two)
@@ -217,8 +229,18 @@ def kind(prompt, rules="a", *, words="a"): return words
         setattr(code.kind, name, made_with)
         told.add(identity_of(code.kind).version)
     assert len(told) == 3, "a function is its defaults, too"
-    for untold in (code.say, partial(code.say, words="a"), code.Model("a").invoke):
+    deep: Any = "a"
+    for _ in range(9):
+        deep = [deep]
+    for untold in (
+        code.say, partial(code.say, words="a"), code.Model("a").invoke, code.Slotted(), deep,
+    ):  # fmt: skip
         assert "cannot be distinguished" in identity_of(code.Model(untold)).unkept
+    assert identity_of(code.WithVersion("a")).version == "version=1,model=a"
+    edited = {identity_of(code.Model("a"))}
+    (sys.modules.pop("models_of_a_user"), (tmp_path / "models_of_a_user.py").unlink())
+    again = imported(tmp_path, monkeypatch, "models_of_a_user", f"{source}# edited\n")
+    assert identity_of(again.Model("a")) not in edited
 
 
 @pytest.mark.parametrize(("name", "reason", "words"), [

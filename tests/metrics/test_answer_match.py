@@ -137,7 +137,7 @@ def test_a_prompt_from_a_text_file_is_a_metric_named_after_it(tmp_path, no_metri
     again = naming.parse("answer_match_very_strict(temperature=1)")
     assert naming.parse(str(again)) == again and type(again) is type(metric)
     for name, text, told in (
-        ("p.YML", "name: mild\ntitle: Mild.\ninstructions: ' Be mild.'", ("mild", "Mild", "Be mild.")),
+        ("p.YML", "name: m\ntitle: Mild.\ninstructions: ' Be mild.'", ("m", "Mild", "Be mild.")),
         (f"{'x' * 70}.md", "\n Be mild. ", (f"answer_match_{'x' * 47}", "", "Be mild.")),
         ("?_.txt", "x" * 50_000, ("answer_match_own", "", "x" * 50_000)),
     ):  # fmt: skip

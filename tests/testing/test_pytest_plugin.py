@@ -7,6 +7,7 @@ import tomllib
 from fnmatch import fnmatch
 from importlib.metadata import entry_points
 from pathlib import Path
+from typing import Any
 
 import pytest
 from _pytest.pytester import SysModulesSnapshot
@@ -222,11 +223,13 @@ def test_a_test_that_failed_before_its_sample_leaves_gates_undecided(pytester, s
             if n == 3:
                 pytest.skip("not today")
             rag_eval.add(id=f"q{n}", query=f"q {n}?", answer="red", references=["red"])
+            assert n != 2, "wrong"
         """
     )
     ran = session("--ragassay-gate", "em>=0.5", "--ragassay-output", "runs/tests")
     assert ran.ret == 1
-    ran.stdout.fnmatch_lines(["gate em>=0.5: undecided,*1 test failed before it added a sample*"])
+    undecided = "gate em>=0.5: undecided,*1 test failed before it added a sample*"
+    ran.stdout.fnmatch_lines(["*ragassay: samples=2 tests=2*", undecided])
     assert "<error" in Path(pytester.path, "runs/tests/junit.xml").read_text("utf-8")
     passed = session("--ragassay-gate", "em>=0.5", "-k", "1 or 2 or 3")
     passed.stdout.fnmatch_lines(["gate em>=0.5: passed*"])
@@ -237,10 +240,10 @@ def test_gates_come_from_the_ini_file_a_test_and_a_configuration(pytester, sessi
     (pytester.path / "run.yaml").write_text("metrics: [em, f1, acc]\nfail_under: [acc>=0.5]\n")
     add = "rag_eval.add(query='a?', answer='b', references=['b'])"
     one_test(pytester, add, "rag_eval.gate('f1>=0.5')")
-    done = session("--ragassay-output", "out")
+    done = session("--ragassay-output", "out", "--ragassay-gate", "acc>=0.25")
     assert done.ret == 0
-    for gate in ("em", "f1", "acc"):
-        assert f"gate {gate}>=0.5: passed" in done.stdout.str()
+    for gate in ("em>=0.5", "f1>=0.5", "acc>=0.5", "acc>=0.25"):
+        assert f"gate {gate}: passed" in done.stdout.str()
     assert (pytester.path / "out" / "report.html").exists()
     assert len(ragassay.open_run(pytester.path / "out").columns) == 1
     # The command line wins; without --ragassay-output the configuration names the folder.
@@ -335,7 +338,7 @@ def test_a_query_of_two_tests_is_two_runs_and_two_of_one_id_are_refused(pytester
 @pytest.mark.parametrize(("body", "ini", "ret"), [
     ("pass", "gates = em>=0.5", 1),
     ("import pytest; pytest.skip('no key')", "gates = em>=0.5", 0),
-    ("rag_eval.gate('em>=0.5')", "gates =", 1),
+    ("rag_eval.gate('em>=0.5')", "gates =", 1), ("pass", "config = run.yaml", 1),
 ])  # fmt: skip
 def test_a_gate_of_nothing_handed_in_is_no_success(pytester, session, body, ini, ret) -> None:
     pytester.makeini(f"[pytest]\nragassay_{ini}\n")
@@ -344,6 +347,7 @@ def test_a_gate_of_nothing_handed_in_is_no_success(pytester, session, body, ini,
     assert done.ret == ret
     assert ("No test added a sample" in done.stdout.str()) == bool(ret)
     assert session("-k", "other").ret == 0
+    assert session("-k", "other", "--ragassay-gate", "em>=0.5").ret == 1
 
 
 @pytest.mark.parametrize(("gate", "ret", "said"), [
@@ -374,6 +378,9 @@ def test_a_sample_is_handed_in_as_a_mapping_with_keywords() -> None:
     sample = collected.add({"id": "1", "query": "a?", "answer": "b"}, answer="c")
     assert (sample.id, sample.answer and sample.answer.text) == ("1", "c")
     assert collected.add(sample) == sample
+    with pytest.raises(UsageError, match="gate 'em' is not"):
+        collected.gate("em>=0", "em")
+    assert collected.gates == []
     for given in ({}, {"sample": sample}):
         with pytest.raises(UsageError, match=r"rag_eval\.add"):
             collected.add(*given.values(), **({"answer": "d"} if given else {}))
@@ -406,15 +413,22 @@ def test_a_judge_that_is_down_fails_the_session_whatever_the_gates_say(pytester,
     found = session()
     found.assert_outcomes(passed=1)
     found.stdout.fnmatch_lines(["gate em>=1: passed*", "The evaluation is incomplete: 1 score *"])
-    assert found.ret == 1
+    assert found.ret == 1 and found.outlines[-1] == "ragassay: the evaluation is incomplete"
 
 
 def test_an_option_wins_over_the_configuration(tmp_path: Path) -> None:
     config = tmp_path / "run.yaml"
     config.write_text("data: x.jsonl\nmetrics: em\nlevel: 0.8\n", encoding="utf-8")
     one = {"id": "1", "query": "q", "answer": "a", "references": ["a"]}
-    groups = [{"samples": [one | {"system": name} for name in "xy"], "gates": ["em>=0"]}] * 2
+    groups: list[Any] = [
+        {"samples": [one | {"system": name, "query": text} for name in "xy"], "gates": ["em>=0"]}
+        for text in ("q", " q\n")  # white space makes no other query
+    ]
     found = gated(groups, [], config=str(config), options={"level": 0.9})
-    assert found.result.config["level"] == 0.9
+    assert found.result.config["level"] == 0.9 and len(found.result.gates) == 1
     runs = [("1", name, at) for at in (0, 1) for name in "xy"]
     assert found.result.columns.identities == runs, "of each system by itself"
+    told = {"history": [{"speaker": "user", "text": "Hi"}, {"speaker": "agent", "text": "Hello"}]}
+    groups[1]["samples"] = [one | told]
+    with pytest.raises(UsageError, match="two queries with the id '1'"):
+        gated(groups, [])

@@ -292,6 +292,7 @@ def test_an_export_holds_every_entry_once_and_oldest_first(filled: Ledger) -> No
     lines = [orjson.loads(line) for line in ledger_admin.export(filled)]
     assert len(lines) == 1310
     assert len({line["request"] for line in lines}) == 1310
+    assert len({one.key for one in filled.find(entry(n).key for n in range(100, 1400))}) == 1300
     moments = [line["created"] for line in lines]
     assert moments == sorted(moments)
     assert lines[1] == {

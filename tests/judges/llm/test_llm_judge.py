@@ -74,14 +74,16 @@ def test_one_who_gives_up_does_not_take_the_answer_from_the_others(server, bench
         await judge.open()
         first = asyncio.ensure_future(judge.answer(GRADE))
         second = asyncio.ensure_future(judge.answer(GRADE))
+        other = asyncio.ensure_future(judge.answer(GRADE, 1))
         await asyncio.sleep(0.01)
         first.cancel()
         found = await second
+        assert answered(await other).repeat == 1
         await judge.close()
         return found
 
     assert answered(asyncio.run(both())).answer
-    assert server.stats()["requests"] == 1
+    assert server.stats()["requests"] == 2, "each repeat is asked by itself"
 
 
 def test_refresh_asks_each_question_once_more_and_keeps_the_new_answer(server, bench) -> None:
@@ -291,7 +293,10 @@ def test_what_is_left_of_a_report_is_kept_and_asked_again_where_failures_are(ser
         return {**whole, "attribution": [2, 5]} if not good else whole
 
     good: list[int] = []
+    server.settings.rule = lambda one: rule(one) if len(one.messages) == 2 else "no idea"
+    assert answered(ask_one(bench.judge("b"), question)).answer.relevance == 5
     server.settings.rule = rule
+    server.state.reset()
     found = answered(ask_one(bench.judge(), question))
     assert (found.answer.relevance, found.answer.attribution) == (5, None)
     lost = found.answer.lost["attribution"]

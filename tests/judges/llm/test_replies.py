@@ -22,13 +22,14 @@ ANSWER = Relevance(match=3, trust=2, grade=1)
 each_question = pytest.mark.parametrize("question", EXAMPLES, ids=name_of)
 
 READABLE = {
-    "bare": VALID, "byte order mark": f"\ufeff{VALID}",
+    "bare": VALID, "byte order mark": f"\ufeff\u200b{VALID}",
     "further keys": '{"match": 3, "trust": 2, "grade": 1, "comment": "{\\"grade\\": 3}"}',
     "numbers as texts": '{"match": "3", "trust": 2.0, "grade": " 1 "}',
     "code block": f"```json\n{VALID}\n```", "prose": f"Sure! {VALID} Ask me again any time.",
+    "an object of another form": f'As {{"score": 7}}: {VALID}',
     "prose with braces": f"In the set {{1, 2}} and by {{x}}: {VALID}",
     "thoughts": f"<think>Is it 3? No, 7 of 10.</think>\n{VALID}",
-    "thoughts with an object": f'<think>{{"match": 0, "trust": 0, "grade": 0}}</think>{VALID}',
+    "thoughts with an object": f"<reasoning>{VALID.replace('3', '0')}</reasoning>{VALID}",
     "thoughts without a beginning": f"Is it 3?\n</think>\n\n{VALID}",
     "magistral": f"[THINK]hm[/THINK]{VALID}",
     "harmony": f"<|channel|>analysis<|message|>hm<|end|><|channel|>final<|message|>{VALID}",
@@ -64,7 +65,8 @@ def test_anything_else_is_no_answer_and_the_problem_is_named(text: str, problem:
 
 
 def test_a_reply_that_was_cut_off_is_called_so_unless_the_object_is_whole() -> None:
-    assert read(GRADE, VALID, cut=True) == ANSWER
+    for text in (VALID, f"```json\n{VALID}\n```", f"Sure: {VALID}"):
+        assert read(GRADE, text, cut=True) == ANSWER
     for text in ("", VALID[:-3], f"<think>{VALID}", "Well, I think that"):
         with pytest.raises(Unreadable, match=r"cut off|thoughts"):
             read(GRADE, text, cut=True)

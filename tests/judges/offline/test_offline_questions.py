@@ -15,8 +15,8 @@ from offline_cases import offline_cases
 from ragassay.base.score import Reason
 from ragassay.judges.judge import Failure
 from ragassay.judges.offline.offline_judge import LABEL, OfflineJudge, too_long
-from ragassay.judges.offline.questions import answer_to, says_otherwise
-from ragassay.judges.offline.refusal import says_idk
+from ragassay.judges.offline.questions import answer_to, is_answered, says_otherwise
+from ragassay.judges.offline.refusal import declines, says_idk
 from ragassay.judges.offline.words import LONGEST
 from ragassay.judges.question import Question
 from ragassay.judges.questions import (
@@ -86,6 +86,22 @@ def test_small_talk_is_an_attempt_as_published_and_an_answer_to_small_talk_alone
         assert found is not None and found.answered == "yes"
         own = answer_to(AnswerContent(f"user: Hello\nagent: Hi!\nuser: {query}", said))
         assert own is not None and own.holds == holds
+    # Beside a refusal, what has nothing to do with the conversation is no part of an answer.
+    said = "The documents do not say who sold the mill. The harbour fee is due on Monday at noon."
+    for query, answered, idk in (
+        ("Who sold it?", "no", "yes"),
+        ("When is the fee due?", "yes", "partial"),
+    ):
+        own, found = AnswerContent(f"user: {query}", said), AnswerAttempted(query, said)
+        assert answer_to(own).holds == ("nothing" if answered == "no" else "part")  # type: ignore[union-attr]
+        assert answer_to(found).answered == answered and says_idk(said, query) == idk  # type: ignore[union-attr]
+    texts = ("None.", "None of the passages mention it.", "–", "In 1968.")
+    assert [declines(text) for text in texts] == [False, True, True, False]
+    rated = [("In 1968.", "I don't know."), ("I don't know.", "In 1968."), ("I don't know.",) * 2]
+    asked = [
+        ReferenceRating("", QUERY, reference, answer, (BRIDGE,)) for answer, reference in rated
+    ]
+    assert [answer_to(one).rating for one in asked] == [1, 1, 10]  # type: ignore[union-attr]
     labels = ("answer", "part", "small_talk", "nothing")
     declined = [Declines().read(label, "").value for label in labels]
     attempted = [Attempted().read(label, "").value for label in labels]
@@ -149,6 +165,7 @@ def test_an_answer_that_holds_a_wrong_answer_as_well_matches_nothing() -> None:
     ("In 1986.", ["In 1968.", "In 1986 or 1987."], False), ("In 1986.", ["In 1968.", "No."], False),
     ("Yes.", ["No."], True), ("Non.", ["Sí."], True), ("Yes.", ["No.", "Yes."], False),
     ("Yes.", ["At nine."], False), ("At nine.", ["No."], False), ("Yes.", [], False),
+    ("It was sold. In 1912.", ["It was built. In 1968."], False),
 ])  # fmt: skip
 def test_an_answer_says_otherwise_by_its_numbers_or_its_yes(answer, references, otherwise) -> None:
     assert says_otherwise("What happened in 1911?", answer, references) is otherwise
@@ -164,6 +181,17 @@ def test_nuggets_are_short_clauses_near_the_query_each_once() -> None:
         near = (BRIDGE, "The bridge opened to trams.", "The old Aarwyk bridge had burned down.")
         few = answer_to(ExtractNuggets(QUERY, near, known=known, words=8, most=most))
         assert few is not None and len(few.nuggets) == most - len(known)
+    known = ("Rain fell.",)
+    for refined in (False, True):
+        whole = answer_to(ExtractNuggets(QUERY, (BRIDGE,), known, refined=refined))
+        assert whole is not None and len(whole.nuggets) == 1 + refined
+    near = ("The bridge opened to green trams.", "The Aarwyk bridge was opened by the mayor.")
+    best = answer_to(ExtractNuggets(QUERY, near, most=1))
+    assert best is not None and best.nuggets == (near[1].rstrip("."),)
+    only = answer_to(
+        ExtractNuggets("When did the old Aarwyk bridge open?", ("The old Aarwyk bridge opened.",))
+    )
+    assert only is not None and only.nuggets == (), "the query's own words"
     labels = answer_to(NuggetImportance(QUERY, ("The bridge was opened", "trams are blue"))).labels  # type: ignore[union-attr]
     assert labels == ("vital", "okay")
 
@@ -173,6 +201,8 @@ def test_a_text_that_is_too_long_is_not_judged_and_told_once() -> None:
     question = RelevanceGrade(QUERY, long)
     assert [name for name, _ in too_long(question.data)] == ["passage"]
     assert failure(question).reason is Reason.CONTEXT_TOO_LONG
+    claims = ClaimSupport(("x" * LONGEST, "x" * LONGEST + "x"), ("p",))
+    assert failure(claims).detail.startswith(f"claims 2: longer than {LONGEST:,} characters")
     judge = OfflineJudge()
     for query, passage in (("When?", long), ("Who?", long), ("Who?", f"{long}!")):
         asyncio.run(judge.answer(RelevanceGrade(query, passage)))
@@ -229,6 +259,10 @@ def test_a_sentence_encoder_joins_the_words_where_relevance_is_asked_for() -> No
             made = judge_answer.provenance
             assert made.judge == one.label == LABEL + label
             assert made.input_tokens == made.attempts == 0
+    against = OfflineJudge(lambda query, text: -1.0, "x").known(
+        RelevanceGrade("Bridge opened", "Bridge.")
+    )
+    assert not isinstance(against, Failure) and against.answer.grade == 1, "as with a cosine of 0"
     report = judge.known(ReportOnContext(query, tuple(near)))
     assert not isinstance(report, Failure) and report.answer.relevance == 3
     assert judge.known(ClaimSupport((BRIDGE,), (BRIDGE,))).answer.supported == (True,)  # type: ignore[union-attr]
@@ -253,3 +287,18 @@ def test_in_a_script_that_it_does_not_know_it_answers_nothing_that_needs_one(ans
         assert "script" in found.detail
     relevance = judge.known(RelevanceGrade(answer, answer))
     assert not isinstance(relevance, Failure), "words are compared in any script"
+
+
+def test_a_language_is_told_by_what_is_stated_judged_or_beside_it() -> None:
+    judge, finnish = OfflineJudge(), "Milloin silta avattiin ja kuka sen avasi, kun se oli valmis?"
+    match = AnswerMatch(QUERY, "1968", ("1968",))
+    for asked, known in (
+        (match, True), (match.stated("de"), True), (match.stated("fi"), False),
+        (AnswerMatch(finnish, "Velt", ("Velt",)), False),
+        (NuggetImportance(finnish, (finnish,)), True), (ExtractNuggets(finnish, (finnish,)), True),
+    ):  # fmt: skip
+        found = judge.known(asked, 3)
+        assert isinstance(found, Failure) != known and found.repeat == 3
+        assert known or "in the language 'fi' needs an LLM judge" in found.detail  # type: ignore[union-attr]
+    kinds = (RelevanceGrade, ReportOnContext, NuggetImportance, Satisfaction)
+    assert [is_answered(kind) for kind in kinds] == [True, True, True, False]

@@ -78,7 +78,9 @@ def test_relevance_is_asked_in_the_shape_that_the_model_needs(model: str, shape:
 def test_umbrela_is_asked_with_the_published_parameters() -> None:
     published = {"temperature": 0.0, "top_p": 1.0, "presence_penalty": 0.5, "seed": 42}
     assert RelevanceGrade("q", "p").sampling() == published | {"frequency_penalty": 0.0}
-    asked = RelevanceGrade("q", "p", earlier=("Of the user's earlier turns no prompt says a word.",))
+    asked = RelevanceGrade(
+        "q", "p", earlier=("Of the user's earlier turns no prompt says a word.",)
+    )
     assert tokens_of_question(asked) == tokens_of_question(RelevanceGrade("q", "p"))
     assert asked.messages() == RelevanceGrade("q", "p").messages()
 

@@ -72,9 +72,12 @@ def test_a_persons_label_is_found_by_what_it_is_about(tmp_path: Path) -> None:
     assert ask(judge, repeat=4).answer.grade == 3
 
 
-@pytest.mark.parametrize("answer", [3, "3", {"grade": 3}, {"grade": 3, "match": 3, "trust": 3}])
-def test_a_person_need_not_say_what_no_person_is_asked_for(tmp_path: Path, answer: Any) -> None:
-    assert ask(replay(tmp_path, {**LABEL, "answer": answer})).answer.grade == 3
+@pytest.mark.parametrize(("answer", "match"), [
+    (3, 3), ("3", 3), ({"grade": 3}, 3), ({"grade": 3, "match": 1}, 1),
+])  # fmt: skip
+def test_a_person_need_not_say_what_no_person_is_asked_for(tmp_path, answer, match: int) -> None:
+    found = ask(replay(tmp_path, {**LABEL, "answer": answer})).answer
+    assert found == Relevance(match=match, trust=3, grade=3)
 
 
 def test_explanations_may_be_left_out_and_lists_given_bare(tmp_path: Path) -> None:
@@ -83,13 +86,15 @@ def test_explanations_may_be_left_out_and_lists_given_bare(tmp_path: Path) -> No
         {"question": kind, "data": data, "answer": answer}
         for kind, data, answer in [
             ("satisfaction", {"query": "q", "answer": "a"}, 4),
+            ("answer_attempted", {"query": "q", "answer": "a"}, "yes"),
             ("claim_support", {"claims": ["c", "d"], "passages": ["p"]}, [True, False]),
             ("report_on_context", {"query": "q", "chunks": ["a", "b"]}, parts),
             ("extract_claims", {"conversation": "user: q", "answer": "a"}, ["one claim"]),
         ]
     ]
     judge = replay(tmp_path, *lines)
-    assert ask(judge, Satisfaction("q", "a")).answer.stars == 4
+    asked = ask(judge, Satisfaction("q", "a"))
+    assert (asked.answer.stars, asked.votes) == (4, ()), "of another kind of question is no vote"
     assert ask(judge, ClaimSupport(("c", "d"), ("p",))).answer.supported == (True, False)
     report = ask(judge, ReportOnContext("q", ("a", "b"))).answer
     assert {name: getattr(report, name) for name in parts} == {**parts, "attribution": ()}
@@ -272,6 +277,8 @@ def test_an_exported_ledger_is_replayed(tmp_path: Path) -> None:
     judge_answer = ask(replay(tmp_path, *lines))
     assert judge_answer.answer.grade == 3  # three models are a panel
     assert len(judge_answer.votes) == 3
+    answering = [orjson.dumps(record_of(one) | {"judge": "a"}).decode() + "\n" for one in rows]
+    assert len(ask(replay(tmp_path, *answering)).votes) == 3, "who judges is the model, too"
     alone = ask(replay(tmp_path, lines[0]))
     assert alone.provenance.messages == [{"role": "user", "content": "x"}]
     assert alone.provenance.judge == "http://localhost:8000/v1#small"

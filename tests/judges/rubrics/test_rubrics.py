@@ -246,5 +246,9 @@ def test_the_criteria_are_instructions_and_the_material_is_fenced() -> None:
 def test_a_rubric_needs_criteria_only(tmp_path: Path) -> None:
     (tmp_path / "is-short.yaml").write_text("criteria: Is the answer short?")
     rubric = read_rubric(tmp_path / "is-short.yaml")
-    assert (rubric.name, rubric.title, rubric.scale) == ("is-short", "is short", Scale(low=1, high=5))
+    assert (rubric.name, rubric.title, rubric.scale) == (
+        "is-short",
+        "is short",
+        Scale(low=1, high=5),
+    )
     assert Scale(low=0, high=100).high == 100
