@@ -28,6 +28,9 @@ from ragassay.models.weights.weight_files import (
     Weights,
     folder_of,
     identity,
+    is_path,
+    missing_folder,
+    place_of,
 )
 from ragassay.reports.views import catalogue_view
 
@@ -280,6 +283,16 @@ def test_a_model_is_known_by_its_commit_or_by_what_lies_in_its_folder(tmp_path: 
     assert known("copy", b"1234", ".cache/huggingface/when.json", "README.md") == one
     assert known("other", b"1235") != one
     assert known("more", b"1234", "tokenizer.json") != one
+    assert known("named", b"1234", "vocab.json") != known("otherwise", b"1234", "merge.json")
+    at = tmp_path / "a@b"
+    at.mkdir()
+    assert Weights.parse(str(at)) == Weights(str(at)) and missing_folder(str(at)) == ""
+    assert Weights.parse("x/y@abc") == Weights("x/y", "abc") and missing_folder("x/y") == ""
+    for name in (HHEM.name, f"{HHEM.name}@{HHEM.revision[:12]}", f"{HHEM.name}@{HHEM.revision}"):
+        assert place_of(HHEM, {name: str(at)}) == at, "with the commit, short or complete"
+    paths = ("./a", "/a", "~/a", ".\\a", "\\a", "C:\\a", "d:/a", "a/b/c", "a\\b\\c", "a/", "a\\")
+    assert [name for name in paths if not is_path(name)] == []
+    assert not any(map(is_path, ("a", "a/b", "http://a/v1#m", "openai:a/b/")))
 
 
 def test_a_missing_model_says_how_to_get_it(tmp_path: Path) -> None:

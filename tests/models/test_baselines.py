@@ -7,7 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from ragassay.models.encoders.token_matching import RECOMMENDED, baseline, layer_for
+from ragassay.models.encoders.token_matching import (
+    RECOMMENDED,
+    baseline,
+    has_baseline,
+    layer_for,
+)
 from ragassay.models.weights.weight_files import Unavailable
 
 
@@ -42,10 +47,12 @@ def test_the_recommended_layers_are_the_published_ones() -> None:
     ("xx", "roberta-large", 17, "there is one for en"),
     ("en", "somebody/else", 3, "name a file of your own"),
     ("en", "roberta-large", 99, "has the layers 0 to 24, not 99"),
+    ("en", "roberta-large", -1, "has the layers 0 to 24, not -1"),
 ])  # fmt: skip
 def test_a_missing_baseline_says_what_there_is(lang, model: str, layer: int, said: str) -> None:
     with pytest.raises(Unavailable, match=said):
         baseline(lang, model, layer)
+    assert has_baseline(lang.upper(), model) == ("layers" in said)
 
 
 @pytest.mark.parametrize(("text", "said"), [

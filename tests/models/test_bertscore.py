@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
@@ -102,6 +104,28 @@ def test_idf_weights_are_the_peers(folders: dict[str, str], kind: str) -> None:
     assert_equal(compare(ours, pairs, idf), theirs(scorer, pairs))
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_token_is_matched_with_the_nearest_of_the_other_text(folders, kind: str) -> None:
+    ours = encoder(folders[kind])
+    rare = Idf.of(ours, [*SENTENCES, *SENTENCES[:4]])
+    pairs = [*PAIRS[::7], (SENTENCES[0], "words that no reference holds, zebra")]
+    for idf in (None, rare):
+        for pair, match in zip(pairs, compare(ours, pairs, idf), strict=True):
+            rows = ours.tokens(pair)
+            cosines = torch.mm((sides := ours.vectors(rows))[0], sides[1].T)
+            means = []
+            for row, best in zip(rows, (cosines.amax(1), cosines.amax(0)), strict=True):
+                ids = row.ids.tolist()
+                weights = [float(one not in ours.marks) for one in ids]
+                if idf is not None:
+                    n, held = 4 + len(SENTENCES), rare.counts
+                    weights = [math.log((n + 1) / (held[one] + 1)) for one in ids]
+                means.append(float(np.average(best.numpy(), weights=weights)))
+            p, r = means
+            assert match is not None
+            assert match[:3] == pytest.approx((p, r, 2 * p * r / (p + r)), abs=CLOSE, rel=1e-3)
+
+
 def test_rescaled_values_are_the_peers(folders: dict[str, str], tmp_path: Path) -> None:
     path = tmp_path / "own.tsv"
     path.write_text("LAYER,P,R,F\n0,0.1,0.1,0.1\n1,0.2,0.2,0.2\n2,0.31,0.32,0.33\n")
@@ -176,6 +200,7 @@ def test_a_small_cache_costs_time_and_no_accuracy(folders: dict[str, str]) -> No
     tight.cache = ByteCache(tight.size(60))
     wanted = [one[:3] for one in compare(plain, PAIRS) if one is not None]
     assert_equal(compare(tight, PAIRS), wanted)
+    assert encoder(folders["bert"], cache_mib=3).cache.limit == 3 * 2**20
     assert tight.n_encoded > len(SENTENCES) and tight.cache.size <= tight.cache.limit
 
 
@@ -199,7 +224,7 @@ def test_a_cache_keeps_what_was_used_last(steps: list[tuple[int, int | None]]) -
 
 @pytest.mark.parametrize(("options", "said"), [
     ({"device": "gpu"}, "--device: must be auto, cpu, cuda, cuda:N (N from 0) or mps, not 'gpu'."),
-    ({"device": "cuda:99"}, "--device cuda:99: this machine has "),
+    ({"device": f"cuda:{(n := torch.cuda.device_count())}"}, f"--device cuda:{n}: this machine has "),
     ({"dtype": "int8"}, "--dtype int8: must be one of float32, float16, bfloat16."),
 ])  # fmt: skip
 def test_a_device_or_precision_that_is_not_there_is_said(folders, options, said: str) -> None:
@@ -214,6 +239,9 @@ def test_too_little_memory_and_numbers_that_overflow_say_what_to_do(tmp_path: Pa
         raise MemoryError
     with pytest.raises(RuntimeError, match="odd"), loading(cpu):
         raise RuntimeError("odd")
+    for words in ("not enough memory: you", "can't allocate memory", "CUBLAS_STATUS_ALLOC_FAILED"):
+        with pytest.raises(Unavailable, match="does not fit"), loading(cpu):
+            raise RuntimeError(f"DefaultCPUAllocator: {words}")
     said = [overflow(getattr(torch, one)) for one in ("float32", "float16", "bfloat16")]
     assert "fetch them again" in said[0] and said[1].endswith("--dtype float32 or bfloat16")
     assert said[2].endswith("no finite numbers in bfloat16: use --dtype float32")
@@ -240,6 +268,8 @@ def test_batches_are_of_like_lengths_and_their_results_in_order() -> None:
     assert batched([1, 5, 2, 9, 4], 3, None) == [[9, 5, 4], [2, 1]]
     assert batched([5, 1, 6, 1, 5, 1], None, 10) == [[6], [5, 5], [1, 1, 1]]
     assert batched([20, 0], None, 10) == [[20], [0]]
+    assert batched([4, 2, 2], None, 12, 2) == [[4, 2, 2], [4], [2, 2]]
+    assert [Batches(torch.device(one))._tokens for one in ("cpu", "cuda")] == [4_096, 65_536]
     assert batched([1] * 5, 4, None, 2) == [[1] * 4, [1] * 2, [1] * 2, [1]]
     assert batched([2] * 5, None, 8, 1)[:3] == [[2] * 4, [2] * 2, [2]]
     with pytest.raises(MemoryError, match="a text of 7 tokens does not fit"):
@@ -315,6 +345,7 @@ def test_a_text_longer_than_the_model_takes_is_cut_and_says_so(folders: dict[str
         assert row.ids[0] in ours.marks and row.ids[-1] in ours.marks
         found = compare(ours, [(LONG, "a"), ("a", LONG), ("a", "a")])
         assert [one and one.cut for one in found] == [(True, False), (False, True), (False, False)]
+        assert compare(ours, [("", LONG)]) == [TokenMatch(0.0, 0.0, 0.0, (False, True), empty=True)]
 
 
 def test_where_a_tokeniser_states_no_maximum_it_is_the_models(tmp_path: Path) -> None:
@@ -332,6 +363,7 @@ def test_a_token_that_all_references_hold_weighs_nothing(folders: dict[str, str]
     ours = encoder(folders["bert"])
     idf = Idf.of(ours, (f"the {name} the" for name in ["cat", "dog"] * 600))
     assert idf.n == max(idf.counts.values()) == 1_200
+    assert len(ours.tokens(["a"] * 4_100)) == 4_100
     weights = idf.weights(ours.tokens(["the cat"])[0])
     assert weights[0] == weights[1] == weights[-1] == 0 and weights[2:-1].max() > 0
     assert compare(ours, [("the", "the cat"), ("the cat", "the")], idf) == [None, None]

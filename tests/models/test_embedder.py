@@ -15,6 +15,7 @@ from hypothesis import given, settings, strategies as st
 torch = pytest.importorskip("torch", reason="needs the extra 'models'")
 transformers = pytest.importorskip("transformers", reason="needs the extra 'models'")
 
+from ragassay.base.score import Reason, Unscored
 from ragassay.models.embedders.embedder import DEFAULT, LocalEmbedder, read_recipe
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.run_models import Models
@@ -64,9 +65,11 @@ def tiny(folder: Path, kind: str = "bert", **options: Any) -> Path:
     return Path(tiny_encoder(folder, kind, **{"limit": 40, **options}))
 
 
-def layout(folder: Path, *modules: str, pooling: Any = None, **settings: Any) -> Path:
-    """Adds the files of sentence-transformers to a folder."""
-    paths = {"Transformer": "", "Pooling": "1_Pooling"}
+def layout(
+    folder: Path, *modules: str, pooling: Any = None, inside: str = "", **settings: Any
+) -> Path:
+    """Adds the files of sentence-transformers to a folder, whose model is in a folder inside."""
+    paths = {"Transformer": inside, "Pooling": "1_Pooling"}
     listed = [
         {"idx": at, "name": str(at), "path": paths.get(kind, f"{at}_{kind}"), "type": f"x.{kind}"}
         for at, kind in enumerate(modules)
@@ -75,7 +78,8 @@ def layout(folder: Path, *modules: str, pooling: Any = None, **settings: Any) ->
     (folder / "1_Pooling").mkdir(exist_ok=True)
     (folder / "1_Pooling" / "config.json").write_text(json.dumps(pooling or {}))
     for name, body in settings.items():
-        (folder / f"{name}.json").write_text(json.dumps(body))
+        place = folder / (inside if name == "sentence_bert_config" else "")
+        (place / f"{name}.json").write_text(json.dumps(body))
     return folder
 
 
@@ -113,7 +117,8 @@ def minilm_rows(minilm: Path) -> Any:
     return lambda size: (alone, by_size[1 if size == 1 else 4])
 
 
-def test_what_is_longer_than_the_model_reads_is_said(minilm: Path) -> None:
+def test_what_is_longer_than_the_model_reads_is_said(minilm: Path, monkeypatch) -> None:
+    monkeypatch.setattr("ragassay.models.embedders.embedder._AT_ONCE", 4)
     made = embedder(minilm)
     rows(made, TEXTS)
     assert made.max_tokens == 256
@@ -149,19 +154,35 @@ def test_a_plain_folder_gives_the_mean_and_no_normalisation(tmp_path: Path, kind
             states = model(**given_).last_hidden_state[0]
         assert np.abs(row - states.mean(0).numpy()).max() < 1e-5
     assert made.max_tokens == 40
+    plain = made._text_model.states
+
+    def overflowing(ids: Any) -> Any:
+        states, mask = plain(ids)
+        with torch.inference_mode():
+            states[0, :, 0] = float("nan")  # of the longest text, which comes first
+        return states, mask
+
+    made._text_model.states = overflowing  # type: ignore[method-assign]
+    for _ in range(2):
+        long, short = map(made.embed(["abc def", "b"]).get, ("abc def", "b"))
+        assert isinstance(long, Unscored) and long.reason is Reason.FAILED
+        assert not isinstance(short, Unscored)
 
 
 @pytest.mark.parametrize("kind", ["cls", "lasttoken"])
 def test_the_first_or_the_last_is_taken_where_the_folder_says_so(tmp_path: Path, kind: str) -> None:
+    inside = "0_Transformer" if kind == "cls" else ""
+    model_folder = tiny(tmp_path / kind / inside)
     folder = layout(
-        tiny(tmp_path / kind),
+        tmp_path / kind,
         *("Transformer", "Pooling", "Normalize"),
+        inside=inside,
         pooling={"pooling_mode": kind},
         sentence_bert_config={"max_seq_length": 6, "do_lower_case": True},
     )
     made = embedder(folder)
-    model = transformers.AutoModel.from_pretrained(folder).eval()
-    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    model = transformers.AutoModel.from_pretrained(model_folder).eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(model_folder)
     texts = ["ABC DEF ghi jkl", "a", "xyz"]
     for text, row in zip(texts, rows(made, texts), strict=True):
         given_ = tokenizer(text.lower(), truncation=True, max_length=6, return_tensors="pt")
@@ -177,6 +198,7 @@ def test_a_prefix_goes_before_each_text_and_into_the_identity(tmp_path: Path) ->
     bare, with_prefix = embedder(folder), embedder(folder, "query ")
     assert (rows(with_prefix, ["abc"]) == rows(bare, ["query abc"])).all()
     assert with_prefix.identity == f"{bare.identity}+'query '"
+    assert embedder(folder, dtype="bfloat16").identity == f"{bare.identity}:bfloat16"
     prompts = {"prompts": {"passage": "text "}, "default_prompt_name": "passage"}
     pooling = {"pooling_mode": "mean", "include_prompt": False}
     layout(
@@ -195,7 +217,8 @@ def test_a_prefix_goes_before_each_text_and_into_the_identity(tmp_path: Path) ->
 
 @pytest.mark.parametrize(("modules", "pooling", "said"), [
     (("Transformer", "Pooling", "Dense"), {"pooling_mode": "mean"}, "'Dense'"),
-    (("Transformer",), {}, "names no pooling"),
+    (("Transformer",), {}, "names no pooling"), (("Transformer", "Normalize"), {}, "'Normalize'"),
+    (("Transformer", "Pooling", "Pooling"), {"pooling_mode": "mean"}, "'Pooling'"),
     (("Transformer", "Pooling"), {"pooling_mode": "attention"}, "attention"),
     (("Transformer", "Pooling"), {"pooling_mode": ["cls", "mean"]}, "cls, mean"),
     (("Transformer", "Pooling"), {"pooling_mode_max_tokens": True}, "pooling_mode_max_tokens"),

@@ -7,6 +7,7 @@ import json
 import re
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -21,7 +22,7 @@ from ragassay.cli.command_line import call
 from ragassay.metrics.core.metric import Window
 from ragassay.metrics.grounding.hallucination import Hhem, HhemWindows
 from ragassay.models.classifiers.hhem import HHEM, PROMPT, SHAPE, HhemModel, windows
-from ragassay.models.device import Batches
+from ragassay.models.device import Batches, threads
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.run_models import Models
 from ragassay.models.weights.weight_files import Unavailable
@@ -220,6 +221,17 @@ def test_windows_hold_every_token_and_none_too_many(pieces: list[str], size: int
     assert found == sorted(set(found)), "each begins and ends behind the one before it"
 
 
+def test_windows_are_as_long_as_they_may_be_share_the_overlap_and_end_between_words() -> None:
+    def cut(text: str, size: int, overlap: int) -> list[str]:
+        tokens = [found.span() for found in re.finditer(r"\s*\S", text)]
+        return [text[start:end] for start, end in windows(text, tokens, size, overlap)]
+
+    assert cut("a b c d e f g h", 4, 1) == ["a b c d", " d e f g", " g h"]
+    assert cut("abcd efg", 6, 0) == ["abcd", " efg"]
+    assert cut("ab cdefghi", 6, 0) == ["ab cdef", "ghi"], "no word begins in its second half"
+    assert cut("ab cdefgh ijkl", 8, 3) == ["ab cdefgh", "fgh ijkl"]
+
+
 def test_the_passages_are_joined_and_cut_and_the_answer_is_not(model, models: Models) -> None:
     assert Hhem().max_chars == 8192, "as published"
     long = Passage("Iron is heavy. " * 20)
@@ -266,8 +278,12 @@ def test_what_cannot_be_scored_says_why_and_needs_no_model(metric, lacking, reas
     assert isinstance(found, Unscored) and found.reason is reason and says in found.detail
 
 
-def test_numbers_that_overflow_are_no_score(model, models: Models, monkeypatch) -> None:
+def test_numbers_that_overflow_are_no_score(torch, model, models: Models, monkeypatch) -> None:
     plain = model.scores
+    with monkeypatch.context() as patch:
+        nowhere = SimpleNamespace(logits=torch.tensor([[[0.0, float("nan")]], [[0.0, 0.0]]]))
+        patch.setattr(model, "_model", lambda **inputs: nowhere)
+        assert plain([("a long source", "b"), ("a", "b")]) == [None, 0.5]
     monkeypatch.setattr(model, "scores", lambda *a, **b: [None, *plain(*a, **b)[1:]])
     for metric in (Hhem(), HhemWindows()):
         first, *rest = scored(metric, models, sample(), sample())
@@ -286,6 +302,8 @@ def test_two_threads_are_used_and_given_back(torch, model, models: Models, monke
     with pytest.raises(TypeError):
         scored(Hhem(), models, sample())
     assert (seen, torch.get_num_threads()) == ([2], 3)
+    with threads(9):
+        assert torch.get_num_threads() == 3, "a limit, and no wish for more"
     torch.set_num_threads(before)
 
 

@@ -75,12 +75,16 @@ def expected(texts: Sequence[str] = TEXTS, dimensions: int = 64) -> np.ndarray[A
     return np.array([vector_of(text, dimensions) for text in texts], np.float32)
 
 
-def test_many_texts_travel_in_one_request(desk: Desk) -> None:
+def test_many_texts_travel_in_one_request(desk: Desk, monkeypatch) -> None:
     embedder = desk.embedder()
     embedder.embed([*TEXTS, " \n", *TEXTS])
     assert desk.server.stats()["requests"] == 1
     assert desk.server.bodies[0]["input"] == TEXTS
     assert embedder.usage.questions == len(TEXTS) and embedder.usage.calls == 1
+    monkeypatch.setattr("ragassay.models.embedders.embedding_endpoint.TOKENS", 25)
+    desk.embedder("of 11 tokens each").embed(TEXTS)
+    assert [len(body["input"]) for body in desk.server.bodies[1:]] == [2] * 5
+    assert desk.embedder("m", identity="house#1", dimensions=8).identity == "house#1[8]"
 
 
 @pytest.mark.parametrize("fault", ["shuffled", "no_index"])
@@ -107,6 +111,7 @@ def test_what_was_paid_for_is_never_sent_again(desk: Desk) -> None:
     key = hashlib.sha256(f"{desk.server.url}\nm\n0\n{TEXTS[0]}".encode()).hexdigest()
     assert desk.ledger.get(key), "under this key from release to release"
     again = desk.embedder()
+    again.embed(TEXTS[:4])
     assert (vectors(again.embed([*TEXTS, "one more"])) == first).all()
     assert desk.server.bodies[1]["input"] == ["one more"]
     assert (again.usage.questions, again.usage.cached, again.usage.calls) == (11, 10, 1)
@@ -201,8 +206,10 @@ def test_failures_have_the_judges_reasons_and_are_never_kept(desk, fault, reason
     found = embedder.embed(TEXTS)
     assert {one.reason for one in found.values() if isinstance(one, Unscored)} == {reason}
     assert len(found) == 10 and embedder.usage.failures[str(reason)] == 10
+    assert len(embedder.usage.details[str(reason)]) > 20
     requests = desk.server.stats()["requests"]
-    assert requests == {"hang": 1, "bad_request": 7}.get(fault, requests)  # 10, 5, 2, 1, 1, 3, 1
+    one = {"hang": 1, "bad_request": 7, "error_500": 10}  # 10, 5, 2, 1, 1, 3, 1
+    assert requests == one.get(fault, requests)
     embedder.embed(TEXTS)
     assert desk.server.stats()["requests"] == requests, "a run asks once"
     desk.server.settings.faults = {}
@@ -218,9 +225,20 @@ def test_one_text_that_is_turned_down_costs_no_other_its_vector(desk: Desk) -> N
     assert failure(found).reason is Reason.REFUSED
     assert (vectors(found, TEXTS[1:]) == expected(TEXTS[1:])).all()
     desk.server.settings.faults = lambda request: "bad_request" if fault(request) else None
-    other = desk.embedder("other").embed(TEXTS)
+    other = (embedder := desk.embedder("other")).embed(TEXTS)
     assert failure(other).reason is Reason.SERVER_ERROR
     assert (vectors(other, TEXTS[1:]) == expected(TEXTS[1:])).all()
+    before = desk.server.stats()["requests"]
+    embedder.embed(more := [f"more {at}" for at in range(20)])
+    assert desk.server.stats()["requests"] == before + 1, "the number of texts was not at fault"
+    # Where some were accepted, any number of texts may be turned down.
+    bad = more[:4]
+    desk.server.settings.faults = lambda request: (
+        "bad_request" if set(bad) & set(request.inputs) else None
+    )
+    embedder = desk.embedder("third")
+    embedder.embed(TEXTS)
+    assert not isinstance(embedder.embed(more[:5])[more[4]], Unscored)
 
 
 def test_a_server_that_takes_fewer_texts_at_a_time_gets_fewer(desk: Desk) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,7 +22,7 @@ from ragassay.metrics.core.metric import Window
 from ragassay.models.classifiers.hhem import FOUNDATION, HHEM
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.run_models import Models
-from ragassay.models.weights.weight_files import Unusable, Weights
+from ragassay.models.weights.weight_files import Unavailable, Unusable, Weights
 
 NEEDS = "the extra 'models' is not installed"
 
@@ -65,6 +66,33 @@ def test_a_damaged_file_is_named_with_what_to_do_as_an_accident(tiny, tmp_path, 
     metric = naming.parse("bertscore(model=a/b,layer=2).f")
     window = Window([Sample(id="1", answer=Answer("x"), references=("y",))] * 2, models=models)
     assert [found.reason for found in window.outcomes(metric)] == [Reason.FAILED] * 2
+
+
+def test_an_instrument_is_made_once_and_one_that_is_not_here_is_looked_for_once() -> None:
+    made = list[str]()
+
+    class Tool:
+        def __init__(self, options: ModelOptions, name: str) -> None:
+            made.append(name)
+            self.name = name
+            if name == "gone":
+                raise Unavailable("it is gone")
+
+        def remarks(self) -> list[str]:
+            return [f"of {self.name}"]
+
+    models: Any = Models(embedding=lambda models: models.use(Tool, "c"))
+    assert [models.use(Tool, name).name for name in "aba"] == ["a", "b", "a"]
+    for _ in range(2):
+        with pytest.raises(Unavailable, match="it is gone"):
+            models.use(Tool, "gone")
+        assert models.embedder.name == "c"
+    assert made == ["a", "b", "gone", "c"] and models.remarks() == ["of a", "of b", "of c"]
+    own: Any = Models(embedding=lambda models: Tool(models.options, "d"))  # type: ignore[arg-type, return-value]
+    assert own.remarks() == [] and own.embedder is own.embedder and own.remarks() == ["of d"]
+    lost: Any = Models(embedding=lambda models: models.use(Tool, "gone"))
+    with pytest.raises(Unavailable, match="no vectors: it is gone; --embedder names another model"):
+        _ = lost.embedder
 
 
 def test_half_precision_stands_in_the_signature(tiny: Path, data: Path, capsys) -> None:

@@ -22,12 +22,13 @@ import pytest
 from hypothesis import given, strategies as st
 
 from postgres_server import PostgresServer
-from ragassay.base.errors import InputError, RagassayError, UsageError
+from ragassay.base.errors import InputError, LedgerError, RagassayError, UsageError
 from ragassay.cli.command_line import call
 from ragassay.judges.ledger import ledger_admin
 from ragassay.judges.ledger.ledger_admin import Selection
-from ragassay.judges.ledger.ledger_store import VERSION, Ledger
-from ragassay.judges.ledger.paid_answers import JUDGE_ANSWER, TABLE, Paid
+from ragassay.judges.ledger.ledger_store import VERSION, Ledger, is_there
+from ragassay.judges.ledger.paid_answers import EMBEDDING, JUDGE_ANSWER, TABLE, VECTOR, Paid
+from ragassay.judges.ledger.postgres_ledger import LedgerDatabase
 
 DAY = 86_400.0
 
@@ -175,6 +176,7 @@ def test_rejected_parameters_are_remembered_across_runs(path: Path) -> None:
     async def work(ledger: Ledger) -> None:
         await ledger.reject("openai", "o3", ["temperature", "seed"])
         await ledger.reject("openai", "o3", ["seed", "top_p"])
+        await ledger.reject("openai", "o4", ["seed"])
 
     with Ledger(path) as ledger:
         asyncio.run(work(ledger))
@@ -189,7 +191,12 @@ def test_a_missing_ledger_is_made_with_its_folder_or_missed_with_a_sentence(path
     assert not path.parent.exists()
     Ledger(path).close()
     with Ledger(path, create=False) as ledger:
-        keep(ledger, entry())
+        keep(ledger, entry(sent=os.urandom(1 << 20)))
+        files = (path, path.with_name("ledger.sqlite-wal"))
+        size = ledger_admin.stats(ledger).size
+        assert size == sum(one.stat().st_size for one in files) > 1 << 20
+        ledger_admin.prune(ledger, Selection())
+        assert ledger_admin.stats(ledger).size < 1 << 18, "the space is given back"
         modes = {one.name: one.stat().st_mode & 0o777 for one in path.parent.iterdir()}
     assert len(modes) > 1 and set(modes.values()) == {0o600}, "it holds all texts that were sent"
 
@@ -210,9 +217,9 @@ def test_a_file_that_is_no_ledger_of_this_version_is_left_alone(path, made, says
         with contextlib.closing(sqlite3.connect(path)) as other:
             other.execute(made)
     before = path.read_bytes()
-    with pytest.raises(InputError, match=says):
+    with pytest.raises(InputError, match=says) as caught:
         Ledger(path)
-    assert path.read_bytes() == before
+    assert path.read_bytes() == before and str(path) in str(caught.value)
 
 
 @pytest.mark.parametrize("where", [16, 30, 120, 4096, 4100, 9000, 20_000])
@@ -264,7 +271,7 @@ def test_stats_add_up_by_judge_and_question(filled: Ledger) -> None:
     ]
     body = found.to_json()
     assert body["entries"] == 10
-    assert body["failures"] == {"refused": 2, "unparsable": 1}
+    assert list(body["failures"].items()) == [("refused", 2), ("unparsable", 1)]
     assert body["input_tokens"] == 7000
     assert body["cost"] == pytest.approx(7 * 0.002)
     assert body["unpriced"] == 3
@@ -282,8 +289,15 @@ def test_stats_add_up_by_judge_and_question(filled: Ledger) -> None:
 
 
 def test_the_seconds_of_an_answer_are_those_of_all_its_attempts(ledger: Ledger) -> None:
-    keep(ledger, entry(1, latency=3.0, attempts=3), entry(2, latency=0.5))
-    assert ledger_admin.latencies(ledger, "gpt-4o", 9) == [0.5, 1.0]
+    vector = replace(entry(4), kind=VECTOR, subject=EMBEDDING)
+    failed = entry(3, reason="refused", latency=9.0)
+    keep(ledger, entry(1, latency=3.0, attempts=3), entry(2, latency=0.5), failed, vector)
+    assert [ledger_admin.latencies(ledger, "gpt-4o", n) for n in (9, 1)] == [[0.5, 1.0], [0.5]]
+    kinds = [row.kind for row in ledger_admin.stats(ledger).rows]
+    assert kinds == ["relevance_grade", EMBEDDING], "vectors come last"
+    assert len(list(ledger_admin.export(ledger))) == 3
+    with pytest.raises(UsageError, match="Vectors are not exported"):
+        list(ledger_admin.export(ledger, Selection(kind=EMBEDDING)))
 
 
 def test_an_export_holds_every_entry_once_and_oldest_first(filled: Ledger) -> None:
@@ -399,12 +413,14 @@ def test_a_database_that_is_not_there_is_a_sentence() -> None:
     pytest.importorskip("psycopg", reason="needs the extra 'postgres'")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        address = f"postgresql://tester@127.0.0.1:{free.getsockname()[1]}/none"
+        address = f"postgresql://tester:hush@127.0.0.1:{free.getsockname()[1]}/none"
     with pytest.raises(UsageError) as caught:
         Ledger(address)
     said = str(caught.value)
     assert said.startswith("The ledger's database cannot be used: connection failed")
-    assert said.endswith(".") and "\n" not in said
+    assert said.endswith(".") and "\n" not in said and "hush" not in said
+    assert isinstance(caught.value, LedgerError) and caught.value.passing and is_there(address)
+    assert LedgerDatabase(address).path == address.replace("hush", "***")
 
 
 def test_a_lost_connection_comes_back_and_a_refusal_is_told_at_once(postgres) -> None:

@@ -37,11 +37,11 @@ def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
 def test_answers_are_counted_and_deleted_by_system(ledger: Ledger) -> None:
     assert ledger_admin.stats(ledger).systems == []
     keep(ledger, "one", 4)
-    keep(ledger, "two", 6)
-    keep(ledger, "two", 2, "2")
+    keep(ledger, "two", 6, "2")
+    keep(ledger, "two", 2)  # by name, then by when it was asked last
     rows = ledger_admin.stats(ledger).systems
     assert [(row.system, row.fingerprint, row.answers, row.queries) for row in rows] == [
-        ("one", "one-1", 4, 2), ("two", "two-1", 6, 3), ("two", "two-2", 2, 1)
+        ("one", "one-1", 4, 2), ("two", "two-2", 6, 3), ("two", "two-1", 2, 1)
     ]  # fmt: skip
     assert ledger_admin.stats(ledger).system_answers == 12
     (_, row, _) = ledger_admin.stats(ledger).to_json()["systems"]
@@ -62,20 +62,24 @@ def test_an_answer_is_found_again_and_takes_the_place_of_failures(ledger: Ledger
     async def work() -> None:
         answers, late = made(), KeptFailure(2, "late")
         assert not answers.has_answered and answers.find(b"r") is answers.failure(b"r") is None
-        await answers.keep_failure(b"r", "q1", 0, late)
+        await answers.keep_failure(b"r", "q1", 1, late)
+        assert ledger_admin.prune(ledger, Selection(failed=True)) == 0, "of judges only"
         for found in (answers, made()):
             assert found.failure(b"r") == late and found.find(b"r") is None
         assert made("g").failure(b"r") is await answers.claim(b"r", lambda: False) is None
         with Ledger(ledger.path) as other:  # in a database, the request is claimed by the first
             asking = SystemAnswers(other, "s", "f").claim(b"r", lambda: True)
             assert await asyncio.wait_for(asking, 60) is None
-        assert [made().times_failed("q1", n) for n in (0, 1)] == [2, 0] and not made().has_answered
-        await answers.keep(b"r", "q1", 0, "{}")
+        assert [made().times_failed("q1", n) for n in (0, 1)] == [0, 2] and not made().has_answered
+        assert made("g").times_failed("q1", 1) == 0
+        await answers.keep(b"r", "q1", 1, "{}")
+        answers.release(b"r")
+        assert await made("g").claim(b"r", lambda: False) is None, "another's answer is none"
         answers.release(b"r")
         await made("g").keep_failure(b"r", "q1", 0, late)  # it is another's
         for found in (answers, made()):
             assert found.find(b"r") == "{}" and found.failure(b"r") is None
-        assert made().has_answered and made().times_failed("q1", 0) == 0
+        assert made().has_answered and made().times_failed("q1", 1) == 0
         await answers.keep_failure(b"r", "q1", 0, late)  # an answer that is there stays
         assert made().find(b"r") == await made().claim(b"r", lambda: False) == "{}"
 

@@ -87,6 +87,7 @@ def test_explanations_may_be_left_out_and_lists_given_bare(tmp_path: Path) -> No
         for kind, data, answer in [
             ("satisfaction", {"query": "q", "answer": "a"}, 4),
             ("answer_attempted", {"query": "q", "answer": "a"}, "yes"),
+            ("answer_match", {"query": "q", "answer": "a", "references": ["b"]}, {"match": True}),
             ("claim_support", {"claims": ["c", "d"], "passages": ["p"]}, [True, False]),
             ("report_on_context", {"query": "q", "chunks": ["a", "b"]}, parts),
             ("extract_claims", {"conversation": "user: q", "answer": "a"}, ["one claim"]),
@@ -96,6 +97,7 @@ def test_explanations_may_be_left_out_and_lists_given_bare(tmp_path: Path) -> No
     asked = ask(judge, Satisfaction("q", "a"))
     assert (asked.answer.stars, asked.votes) == (4, ()), "of another kind of question is no vote"
     assert ask(judge, ClaimSupport(("c", "d"), ("p",))).answer.supported == (True, False)
+    assert ask(judge, AnswerMatch("q", "a", ("b",))).answer.is_matching, "as version 1 had it"
     report = ask(judge, ReportOnContext("q", ("a", "b"))).answer
     assert {name: getattr(report, name) for name in parts} == {**parts, "attribution": ()}
     assert ask(judge, ExtractClaims("user: q", "a")).answer.claims == ("one claim",)
