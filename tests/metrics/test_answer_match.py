@@ -15,13 +15,13 @@ from ragassay.base.sample import Answer, Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.engine.config.metric_selection import own_metrics
 from ragassay.judges.asking import Asker
-from ragassay.judges.judge import Failure, Judge, JudgeAnswer, Provenance
+from ragassay.judges.judge import Judge
 from ragassay.judges.own_prompts import JudgePrompt, read_judge_prompt
-from ragassay.judges.question import Question
-from ragassay.judges.questions.grading import AnswerMatch, Match
+from ragassay.judges.questions.grading import AnswerMatch
 from ragassay.metrics.answer.answer_match import AnswerMatches, accepted, with_prompt
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Window
+from scripted_judge import Scripted
 
 SAMPLE = Sample(
     id="q", query="What is the capital of France?",
@@ -29,26 +29,16 @@ SAMPLE = Sample(
 )  # fmt: skip
 
 
-class Matcher(Judge):
+def matcher(fails: bool = False) -> Scripted:
     """Matches where a reference occurs in the answer and no wrong answer does."""
 
-    def __init__(self, fails: bool = False) -> None:
-        self.fails = fails
-        self.asked: list[AnswerMatch] = []
-
-    @property
-    def label(self) -> str:
-        return "matcher"
-
-    async def answer(self, question: Question[Any], repeat: int = 0) -> Any:
-        assert isinstance(question, AnswerMatch)
-        self.asked.append(question)
-        if self.fails:
-            return Failure(question, Reason.TIMEOUT, "no answer in time")
+    def said(question: Any) -> Any:
         right = any(text in question.answer for text in question.references)
         wrong = any(text in question.answer for text in question.wrong)
-        reply = Match(reasoning=f"right {right}, wrong {wrong}", is_matching=right and not wrong)
-        return JudgeAnswer(question, reply, Provenance("matcher"))
+        reply = {"reasoning": f"right {right}, wrong {wrong}", "is_matching": right and not wrong}
+        return Reason.TIMEOUT if fails else reply
+
+    return Scripted(said)
 
 
 def outcome(sample: Sample, judge: Judge, metric: AnswerMatches | None = None) -> Outcome:
@@ -61,24 +51,24 @@ def made(**fields: Any) -> Sample:
 
 
 def test_the_value_is_a_flag_and_one_of_several_references_is_enough() -> None:
-    found = outcome(SAMPLE, Matcher())
+    found = outcome(SAMPLE, matcher())
     assert isinstance(found, Score) and found.value is True
     assert found.explanation == "right True, wrong False" and len(found.evidence) == 1
-    judge = Matcher()
+    judge = matcher()
     found = outcome(made(references=("a", "b", " ")), judge)
     assert isinstance(found, Score) and found.value is True
-    assert judge.asked[0].references == ("a", "b")
+    assert judge.questions[0].references == ("a", "b")
     assert found.parts == {"references": 2, "negative_references": 0}
     found = outcome(made(references=("b",), negative_references=("b", " ")), judge)
-    assert judge.asked[1].wrong == ("b",)
+    assert judge.questions[1].wrong == ("b",)
     assert isinstance(found, Score) and found.value is False
-    assert outcome(SAMPLE, Matcher(fails=True)).reason is Reason.TIMEOUT
+    assert outcome(SAMPLE, matcher(fails=True)).reason is Reason.TIMEOUT
 
     class TooHigh(AnswerMatches):
         async def judge(self, sample: Sample, ask: Any) -> Outcome:
             return Score(7.0)
 
-    beyond = outcome(SAMPLE, Matcher(), TooHigh())
+    beyond = outcome(SAMPLE, matcher(), TooHigh())
     assert isinstance(beyond, Unscored) and "7 is not from 0" in beyond.detail
 
 
@@ -89,8 +79,8 @@ def test_the_value_is_a_flag_and_one_of_several_references_is_enough() -> None:
      (made(), Reason.NOT_APPLICABLE), (made(references=("", "  ")), Reason.NOT_APPLICABLE)],
 )  # fmt: skip
 def test_without_its_parts_a_sample_is_unscored_and_nobody_is_asked(sample, reason) -> None:
-    judge = Matcher()
-    assert outcome(sample, judge).reason is reason and not judge.asked
+    judge = matcher()
+    assert outcome(sample, judge).reason is reason and not judge.questions
 
 
 def test_groups_are_items_that_are_all_required() -> None:
@@ -101,24 +91,24 @@ def test_groups_are_items_that_are_all_required() -> None:
 
 
 def test_the_temperature_is_asked_for_and_part_of_the_signature() -> None:
-    judge = Matcher()
+    judge = matcher()
     metric = naming.parse("answer_match(temperature=0.2)")
     assert isinstance(metric, AnswerMatches) and str(metric) == "answer_match(temperature=0.2)"
     outcome(SAMPLE, judge, metric)
-    assert judge.asked[0].sampling() == {"temperature": 0.2}
+    assert judge.questions[0].sampling() == {"temperature": 0.2}
     assert metric.signature != AnswerMatches().signature
 
 
 def test_instructions_of_ones_own_reach_the_judge_and_the_signature(no_metric_left: None) -> None:
-    judge = Matcher()
+    judge = matcher()
     strict = with_prompt(
         JudgePrompt(name="strict", instructions="Only the same words match.", temperature=0.5)
     )
     outcome(SAMPLE, judge, strict)
-    assert judge.asked[0].instructions == "Only the same words match."
+    assert judge.questions[0].instructions == "Only the same words match."
     outcome(SAMPLE, judge, replace(strict, temperature=0.0))  # the metric's own wins
-    assert [one.sampling()["temperature"] for one in judge.asked] == [0.5, 0.0]
-    system = judge.asked[0].messages()[0]["content"]
+    assert [one.sampling()["temperature"] for one in judge.questions] == [0.5, 0.0]
+    system = judge.questions[0].messages()[0]["content"]
     assert system.startswith("Only the same words match.") and "impartial judge" not in system
     other = with_prompt(
         JudgePrompt(name="strict", instructions="Any words match.", temperature=0.5)

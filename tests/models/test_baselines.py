@@ -63,6 +63,9 @@ def test_a_missing_baseline_says_what_there_is(lang, model: str, layer: int, sai
 ])  # fmt: skip
 def test_a_faulty_file_of_baselines_says_where(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "own.tsv"
+    path.write_text("LAYER,P,R,F\n1,0.2,0.2,0.2\n2,0.1,0.2,0.3\n3,0.4,0.4,0.4\n")
+    rescaled = baseline("en", "x", 2, str(path)).rescaled(0.55, 0.2, -0.4)
+    assert rescaled == pytest.approx((0.5, 0.0, -1.0))
     path.write_text(text)
     with pytest.raises(Unavailable, match=said):
         baseline("en", "x", 2, str(path))

@@ -18,7 +18,7 @@ from ragassay.base.errors import UsageError
 from ragassay.models.device import Batches, loading, overflow
 from ragassay.models.encoders.encoder import Encoder
 from ragassay.models.encoders.text_model import ByteCache, tensors_of
-from ragassay.models.encoders.token_matching import Idf, TokenMatch, baseline, compare
+from ragassay.models.encoders.token_matching import Idf, TokenMatch, compare
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.weights.fetching import readable
 from ragassay.models.weights.weight_files import Unavailable, Weights
@@ -95,16 +95,6 @@ def test_values_are_the_peers_on_a_real_encoder(real: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_idf_weights_are_the_peers(folders: dict[str, str], kind: str) -> None:
-    ours, scorer = encoder(folders[kind]), peer(folders[kind], kind, idf=True)
-    references = [*SENTENCES, *SENTENCES[:4]]
-    scorer.compute_idf(references)
-    idf = Idf.of(ours, iter(references))
-    pairs = [*PAIRS[::2], ("words that no reference holds, zebra", SENTENCES[1])]
-    assert_equal(compare(ours, pairs, idf), theirs(scorer, pairs))
-
-
-@pytest.mark.parametrize("kind", KINDS)
 def test_each_token_is_matched_with_the_nearest_of_the_other_text(folders, kind: str) -> None:
     ours = encoder(folders[kind])
     rare = Idf.of(ours, [*SENTENCES, *SENTENCES[:4]])
@@ -124,16 +114,6 @@ def test_each_token_is_matched_with_the_nearest_of_the_other_text(folders, kind:
             p, r = means
             assert match is not None
             assert match[:3] == pytest.approx((p, r, 2 * p * r / (p + r)), abs=CLOSE, rel=1e-3)
-
-
-def test_rescaled_values_are_the_peers(folders: dict[str, str], tmp_path: Path) -> None:
-    path = tmp_path / "own.tsv"
-    path.write_text("LAYER,P,R,F\n0,0.1,0.1,0.1\n1,0.2,0.2,0.2\n2,0.31,0.32,0.33\n")
-    scorer = peer(folders["bert"], rescale_with_baseline=True, baseline_path=str(path), lang="en")
-    base = baseline("en", folders["bert"], LAYER, str(path))
-    found = compare(encoder(folders["bert"]), PAIRS[:20])
-    rescaled = [TokenMatch(*base.rescaled(one.p, one.r, one.f)) for one in found if one is not None]
-    assert_equal(list(rescaled), theirs(scorer, PAIRS[:20]))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -224,7 +204,7 @@ def test_a_cache_keeps_what_was_used_last(steps: list[tuple[int, int | None]]) -
 
 @pytest.mark.parametrize(("options", "said"), [
     ({"device": "gpu"}, "--device: must be auto, cpu, cuda, cuda:N (N from 0) or mps, not 'gpu'."),
-    ({"device": f"cuda:{(n := torch.cuda.device_count())}"}, f"--device cuda:{n}: this machine has "),
+    ({"device": f"cuda:{torch.cuda.device_count()}"}, "--device cuda:"),
     ({"dtype": "int8"}, "--dtype int8: must be one of float32, float16, bfloat16."),
 ])  # fmt: skip
 def test_a_device_or_precision_that_is_not_there_is_said(folders, options, said: str) -> None:

@@ -8,26 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ragassay.judges.question import Question, Reply
-from ragassay.judges.questions import ExtractClaims, ExtractNuggets, NuggetImportance
-from ragassay.judges.questions.answering import (
-    AnswerAttempted,
-    AnswerContent,
-    AnswerFromPassages,
-    SaysIdk,
-    SaysUnderspecified,
-    WriteAnswer,
-    WriteQuery,
-)
-from ragassay.judges.questions.checklists import AssignNuggets, CitationSupport, ClaimSupport
-from ragassay.judges.questions.grading import (
-    AnswerMatch,
-    Contradiction,
-    ReferenceRating,
-    RelevanceGrade,
-    ReportOnContext,
-    RubricGrade,
-    Satisfaction,
-)
+from ragassay.judges.questions import answering as told, checklists as lists, grading as rated
 
 QUERY = "When was the Aarwyk bridge opened?"
 ANSWER = "The Aarwyk bridge was opened in 1968."
@@ -35,29 +16,31 @@ PASSAGE = "The bridge over the harbour of Aarwyk was opened in the spring of 196
 OTHER = "Aarwyk has a tram line and a museum of ships."
 
 EXAMPLES: list[Question[Any]] = [
-    RelevanceGrade(QUERY, PASSAGE), RelevanceGrade(QUERY, PASSAGE, "few"),
-    AnswerAttempted(QUERY, ANSWER), SaysIdk(f"user: {QUERY}", ANSWER),
-    AnswerContent(f"user: {QUERY}", ANSWER), SaysUnderspecified(f"user: {QUERY}", ANSWER),
-    ExtractNuggets(QUERY, (PASSAGE, OTHER)),
-    ExtractNuggets(QUERY, (PASSAGE, OTHER), ("bridge opened 1968", "bridge over harbour")),
-    ExtractNuggets(QUERY, (PASSAGE, OTHER), ("bridge opened 1968",), refined=True),
-    NuggetImportance(QUERY, ("bridge opened 1968", "tram line")),
-    AssignNuggets(QUERY, ANSWER, ("bridge opened 1968", "tram line")),
-    CitationSupport(ANSWER, PASSAGE), ExtractClaims(f"user: {QUERY}", ANSWER),
-    ClaimSupport((ANSWER, "Aarwyk has a museum."), (PASSAGE, OTHER)),
-    ReferenceRating("", QUERY, "In 1968.", ANSWER, ()),
-    ReferenceRating("user: Hello\nagent: Hi!", QUERY, "In 1968.", ANSWER, (PASSAGE, OTHER)),
-    ReportOnContext(QUERY, (PASSAGE, OTHER)), Contradiction((PASSAGE, OTHER), ANSWER),
-    Satisfaction(QUERY, ANSWER), AnswerMatch(QUERY, ANSWER, ("In 1968.",)),
-    AnswerMatch(QUERY, ANSWER, ("In 1968.", "1968"), ("In 1986.",)),
-    AnswerMatch(QUERY, ANSWER, ("In 1968.",), instructions="Judge as I do: {{ rule }} {% if %}"),
-    RubricGrade("Is it clear?", 1, 3, ((1, "no"), (3, "yes")), (("query", QUERY), ("answer", "A"))),
-    RubricGrade("Is it kind?", 0, 1, (), (("answer", ANSWER),)),
-    WriteQuery("a factual query", (PASSAGE,)),
-    WriteQuery("a comparison", (PASSAGE, OTHER), f"user: {QUERY}\nagent: In 1968.", (QUERY,)),
-    WriteAnswer(f"user: {QUERY}", (PASSAGE, OTHER)),
-    WriteAnswer(f"user: {QUERY}", (PASSAGE,), "Address the user as you."),
-    AnswerFromPassages(f"user: {QUERY}"), AnswerFromPassages(f"user: {QUERY}", (PASSAGE, OTHER)),
+    rated.RelevanceGrade(QUERY, PASSAGE), rated.RelevanceGrade(QUERY, PASSAGE, "few"),
+    told.AnswerAttempted(QUERY, ANSWER), told.SaysIdk(f"user: {QUERY}", ANSWER),
+    told.AnswerContent(f"user: {QUERY}", ANSWER), told.SaysUnderspecified(f"user: {QUERY}", ANSWER),
+    lists.ExtractNuggets(QUERY, (PASSAGE, OTHER)),
+    lists.ExtractNuggets(QUERY, (PASSAGE, OTHER), ("bridge opened 1968", "bridge over harbour")),
+    lists.ExtractNuggets(QUERY, (PASSAGE, OTHER), ("bridge opened 1968",), refined=True),
+    lists.NuggetImportance(QUERY, ("bridge opened 1968", "tram line")),
+    lists.AssignNuggets(QUERY, ANSWER, ("bridge opened 1968", "tram line")),
+    lists.CitationSupport(ANSWER, PASSAGE), lists.ExtractClaims(f"user: {QUERY}", ANSWER),
+    lists.ClaimSupport((ANSWER, "Aarwyk has a museum."), (PASSAGE, OTHER)),
+    rated.ReferenceRating("", QUERY, "In 1968.", ANSWER, ()),
+    rated.ReferenceRating("user: Hello\nagent: Hi!", QUERY, "In 1968.", ANSWER, (PASSAGE, OTHER)),
+    rated.ReportOnContext(QUERY, (PASSAGE, OTHER)), rated.Contradiction((PASSAGE, OTHER), ANSWER),
+    rated.Satisfaction(QUERY, ANSWER), rated.AnswerMatch(QUERY, ANSWER, ("In 1968.",)),
+    rated.AnswerMatch(QUERY, ANSWER, ("In 1968.", "1968"), ("In 1986.",)),
+    rated.AnswerMatch(QUERY, ANSWER, ("In 1968.",), (), "Judge as I do: {{ rule }} {% if %}"),
+    rated.RubricGrade(
+        "Is it clear?", 1, 3, ((1, "no"), (3, "yes")), (("query", QUERY), ("answer", "A"))),
+    rated.RubricGrade("Is it kind?", 0, 1, (), (("answer", ANSWER),)),
+    told.WriteQuery("a factual query", (PASSAGE,)),
+    told.WriteQuery("a comparison", (PASSAGE, OTHER), f"user: {QUERY}\nagent: In 1968.", (QUERY,)),
+    told.WriteAnswer(f"user: {QUERY}", (PASSAGE, OTHER)),
+    told.WriteAnswer(f"user: {QUERY}", (PASSAGE,), "Address the user as you."),
+    told.AnswerFromPassages(f"user: {QUERY}"),
+    told.AnswerFromPassages(f"user: {QUERY}", (PASSAGE, OTHER)),
 ]  # fmt: skip
 
 MODELS = ("gpt-4o", "openai/gpt-oss-20b", "Qwen3-32B")

@@ -8,8 +8,6 @@ import hashlib
 import os
 import socket
 import sqlite3
-import subprocess
-import sys
 import time
 import zlib
 from collections.abc import Iterator
@@ -437,25 +435,3 @@ def test_a_lost_connection_comes_back_and_a_refusal_is_told_at_once(postgres) ->
         assert ledger.get(entry(1).key) == entry(1)
         keep(ledger, entry(2))
         assert ledger.get(entry(2).key) == entry(2)
-
-
-def test_several_processes_write_into_one_ledger(path: Path) -> None:
-    code = """
-import asyncio, os, sys
-sys.path[:0] = sys.argv[3].split(os.pathsep)
-from test_ledger import commit, entry
-from ragassay.judges.ledger.ledger_store import Ledger
-async def work(ledger, begin):
-    await asyncio.gather(*(commit(ledger, entry(n)) for n in range(begin, begin + 150)))
-with Ledger(sys.argv[1]) as ledger:
-    asyncio.run(work(ledger, int(sys.argv[2])))
-"""
-    here = os.pathsep.join(sys.path)
-    running = [
-        subprocess.Popen([sys.executable, "-c", code, str(path), str(begin), here])
-        for begin in (0, 100)  # they overlap
-    ]
-    assert [process.wait() for process in running] == [0, 0]
-    with Ledger(path) as ledger:
-        assert ledger_admin.stats(ledger).entries == 250
-        assert all(ledger.get(entry(n).key) == entry(n) for n in range(250))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,8 +17,7 @@ from llm_rule import Request, default_rule
 from llm_server import LLMServer
 from ragassay.base.errors import UsageError
 from ragassay.base.score import Reason
-from ragassay.judges.asking import Ask, Asker
-from ragassay.judges.judge import Failure, JudgeAnswer
+from ragassay.judges.judge import Failure
 from ragassay.judges.questions.grading import RelevanceGrade
 from ragassay.transport.budget import Account, Budget
 from ragassay.transport.endpoints import Prompt
@@ -525,54 +523,3 @@ def test_a_reply_that_is_cut_off_twice_names_the_option(tmp_path: Path) -> None:
     (row,) = result.scores
     assert row.value is None and "Raise --max-tokens" in row.explanation
     assert "(now 7)." in row.explanation
-
-
-def test_with_a_third_of_all_replies_faulty_everything_is_answered_or_failed_and_adds_up(
-    server: LLMServer, bench: Bench
-) -> None:
-    names = [
-        *("rate_limit", "rate_limit:0.01", "error_500", "error_503", "drop", "drop_midway"),
-        *("html_200", "no_choices", "malformed", "prose", "code_block", "two_objects"),
-        *("number_in_prose", "wrong_enum", "out_of_range", "empty", "null", "refusal"),
-        *("refusal_text", "truncated", "content_filter", "content_filter_400", "thinking"),
-        *("thinking_headless", "context_too_long", "hang", "delay:0.05", "bad_request"),
-    ]
-    server.settings.faults = {name: 0.3 / len(names) for name in names}
-    server.settings.seed = 7
-    questions = grades(300)
-    judge = bench.judge(timeout=3.0, limiter=Limiter(64))
-    kept: list[JudgeAnswer[Any] | Failure] = []
-    with Asker(judge, keep=kept.append) as asker:
-        scope = Ask(asker)
-
-        async def all_asked() -> list[JudgeAnswer[Any] | Failure]:
-            return list(await asyncio.gather(*(scope.judge_answer(one, 0) for one in questions)))
-
-        found = asker.submit(all_asked()).result(120)
-        usage = asker.usage
-    reasons = Counter(one.reason for one in found if isinstance(one, Failure))
-    judge_answers = [one for one in found if isinstance(one, JudgeAnswer)]
-    assert len(found) == len(kept) == usage.questions == 300
-    assert len(judge_answers) + reasons.total() == 300
-    assert usage.failures == {str(reason): n for reason, n in reasons.items()}
-    assert len(judge_answers) > 240
-    assert set(reasons) <= {
-        *(Reason.REFUSED, Reason.UNPARSABLE, Reason.CONTEXT_TOO_LONG),
-        *(Reason.TIMEOUT, Reason.SERVER_ERROR),
-    }
-    assert {Reason.REFUSED, Reason.CONTEXT_TOO_LONG, Reason.TIMEOUT} <= set(reasons)
-    attempts = sum(one.provenance.attempts for one in found)
-    assert usage.calls == server.stats()["requests"] == attempts
-    for one in judge_answers:
-        assert one.question.check(one.answer) == one.answer
-
-    # Asked again: what is known costs nothing, what was passing gets its chance.
-    passing = sum(n for reason, n in reasons.items() if reason.passing)
-    server.settings.faults = {}
-    server.state.reset()
-    again = ask(bench.judge(), questions)
-    assert server.stats()["requests"] == passing
-    assert sum(isinstance(one, Failure) for one in again) == reasons.total() - passing
-    for before, after in zip(found, again, strict=True):
-        if isinstance(before, JudgeAnswer):
-            assert answered(after).answer == before.answer
