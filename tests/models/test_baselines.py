@@ -7,12 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ragassay.models.encoders.token_matching import (
-    RECOMMENDED,
-    baseline,
-    has_baseline,
-    layer_for,
-)
+from ragassay.models.encoders.token_matching import RECOMMENDED, baseline, has_baseline, layer_for
 from ragassay.models.weights.weight_files import Unavailable
 
 

@@ -15,13 +15,14 @@ from ragassay.base.sample import Answer, Passage, Sample
 from ragassay.base.score import Reason, Score, Unscored
 from ragassay.engine.results.result import Result
 from ragassay.judges.asking import Asker
-from ragassay.judges.judge import Failure, Judge, JudgeAnswer, Provenance
+from ragassay.judges.judge import Judge
 from ragassay.judges.question import Question
 from ragassay.judges.replay import Replay
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Window
 from ragassay.metrics.rubric.ragreport import ON_TOPIC_ONLY
 from ragassay.reports.tables import published_csv
+from scripted_judge import Scripted
 
 SIX = ("relevance", "usefulness", "utilization", "attribution", "faithfulness", "satisfaction")
 NEEDS = {
@@ -62,25 +63,14 @@ RECORDED = [
 ]  # fmt: skip
 
 
-class Told(Judge):
-    """Answers each kind of question with what it was told, and remembers what it was asked."""
+def told(**said: Any) -> Scripted:
+    """A judge that answers each kind of question with what it was told, and declines others."""
 
-    def __init__(self, **told: Any) -> None:
-        self.told = told
-        self.asked: list[Question[Any]] = []
+    def answer(question: Question[Any]) -> Any:
+        found = said.get(question.kind, Reason.REFUSED)
+        return found(question) if callable(found) else found
 
-    @property
-    def label(self) -> str:
-        return "told"
-
-    async def answer(self, question: Question[Any], repeat: int = 0) -> Any:
-        self.asked.append(question)
-        answer = self.told.get(question.kind)
-        if answer is None:
-            return Failure(question, Reason.REFUSED, "it declined")
-        body = json.dumps(answer(question) if callable(answer) else answer)
-        reply = question.check(type(question).reply.model_validate_json(body))
-        return JudgeAnswer(question, reply, Provenance("told"))
+    return Scripted(answer)
 
 
 def context_report(relevance: int, usefulness: int, utilization: int, chunks: list[int]) -> Any:
@@ -93,7 +83,7 @@ def context_report(relevance: int, usefulness: int, utilization: int, chunks: li
 
 STARS = {"explanation": "because", "stars": 4}
 ALL = {"report_on_context": context_report(4, 3, 55, [1]), "contradiction": STARS}
-EVERYTHING = Told(**ALL, satisfaction=STARS)
+EVERYTHING = told(**ALL, satisfaction=STARS)
 
 
 def outcomes(samples: Sample | list[Sample], judge: Judge, **options: Any) -> Any:
@@ -127,7 +117,7 @@ def test_the_specs_worked_example_comes_out_as_published(recorded: Replay) -> No
 
 @given(relevance=st.integers(1, 5), usefulness=st.integers(1, 5))
 def test_the_note_stands_only_where_relevance_is_high_and_usefulness_low(relevance, usefulness):
-    judge = Told(report_on_context=context_report(relevance, usefulness, 10, [1]))
+    judge = told(report_on_context=context_report(relevance, usefulness, 10, [1]))
     metric = naming.parse("ragreport_usefulness")
     with Asker(judge) as asker, pytest.MonkeyPatch.context() as patch:
         patch.setattr("warnings.warn", lambda *_, **__: None)
@@ -146,7 +136,7 @@ def without(*components: str) -> Sample:
 
 @pytest.mark.parametrize("absent", ["user input", "context", "response"])
 def test_a_missing_component_costs_only_the_metrics_that_need_it(absent: str) -> None:
-    judge = Told(**ALL, satisfaction=STARS)
+    judge = told(**ALL, satisfaction=STARS)
     found = outcomes(without(absent), judge)
     left_out = outcomes(without(absent), EVERYTHING, missing="unscored")
     for name, outcome in found.items():
@@ -170,7 +160,7 @@ def test_a_missing_component_costs_only_the_metrics_that_need_it(absent: str) ->
         "context": {"satisfaction"},
         "response": {"report_on_context"},
     }
-    assert {question.kind for question in judge.asked} == expected[absent]
+    assert {question.kind for question in judge.questions} == expected[absent]
 
 
 @pytest.mark.parametrize(("sample", "says"), [
@@ -204,14 +194,14 @@ def test_a_mean_of_missing_parts_is_none_and_a_judge_that_fails_is_no_lowest_val
     holed = dataclasses.replace(SAMPLE, passages=(Passage("x"), Passage(id="p")))
     scored = [name for name, one in outcomes(holed, EVERYTHING).items() if isinstance(one, Score)]
     assert scored == ["satisfaction"]  # which is about no chunk
-    for outcome in outcomes(SAMPLE, Told()).values():
+    for outcome in outcomes(SAMPLE, told()).values():
         assert isinstance(outcome, Unscored) and outcome.reason is Reason.REFUSED
 
 
 def test_attribution_numbers_chunks_from_one_in_their_order() -> None:
     passages = tuple(Passage(text) for text in ("a", "b", "", "d"))
     sample = dataclasses.replace(SAMPLE, passages=passages)
-    judge = Told(report_on_context=context_report(4, 4, 60, [4, 1]))
+    judge = told(report_on_context=context_report(4, 4, 60, [4, 1]))
     with Asker(judge) as asker:
         window = Window([sample], asker)
         (attribution,) = window.outcomes(naming.parse("ragreport_attribution"))
@@ -219,7 +209,7 @@ def test_attribution_numbers_chunks_from_one_in_their_order() -> None:
     assert isinstance(attribution, Score) and attribution.value == [1, 4]
     assert attribution.parts["chunks"] == [1, 4]
     assert isinstance(share, Score) and share.value == 0.5
-    assert len(judge.asked) == 2 and judge.asked[0] == judge.asked[1]
+    assert len(judge.questions) == 2 and judge.questions[0] == judge.questions[1]
 
 
 def table(result: Result, path: Path) -> list[dict[str, str]]:
@@ -229,7 +219,7 @@ def table(result: Result, path: Path) -> list[dict[str, str]]:
 
 
 def test_the_table_has_value_and_explanation_of_each_metric(tmp_path: Path) -> None:
-    judge = Told(report_on_context=ALL["report_on_context"], contradiction=STARS)
+    judge = told(report_on_context=ALL["report_on_context"], contradiction=STARS)
     two = (Passage("=HYPERLINK(1)"), Passage("two"))
     silent = dataclasses.replace(without("response"), id="silent", passages=two)
     result = ragassay.evaluate([SAMPLE, silent], "ragreport", judge=judge)
@@ -237,7 +227,7 @@ def test_the_table_has_value_and_explanation_of_each_metric(tmp_path: Path) -> N
     assert [first["id"], first["user_input"], first["response"]] == ["ects", QUERY, RESPONSE]
     assert [first[name] for name in SIX] == ["4", "3", "55", "[1]", "4", ""]
     assert first["relevance_explanation"] == "about relevance"
-    assert first["satisfaction_explanation"] == "it declined"
+    assert first["satisfaction_explanation"] == "told to fail: refused"
     assert first["unscored"] == "satisfaction: refused" and first["assumed"] == ""
     assert second["assumed"] == "faithfulness, satisfaction"
     assert (
@@ -271,9 +261,9 @@ def test_the_offline_judge_reports_what_a_signal_stands_behind_and_nothing_else(
 def test_whatever_is_missing_each_metric_has_an_outcome_and_no_judge_a_blank(query, answer, texts):
     passages = None if texts is None else tuple(Passage(text) for text in texts)
     sample = Sample(id="s", query=query, answer=answer, passages=passages)  # type: ignore[arg-type]
-    judge = Told(**ALL | {"report_on_context": context_report(3, 3, 0, [])}, satisfaction=STARS)
+    judge = told(**ALL | {"report_on_context": context_report(3, 3, 0, [])}, satisfaction=STARS)
     found = outcomes(sample, judge)
     assert all(isinstance(outcome, Score | Unscored) for outcome in found.values())
-    for question in judge.asked:
+    for question in judge.questions:
         for name, value in question.data.items():
             assert any(part.strip() for part in value) if name == "chunks" else value.strip()

@@ -9,8 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ragassay.engine.comparison.offline_agreement import rows
-
 sys.path.append(str(Path(__file__).resolve().parents[3]))
 
 from benchmarks import fit_refusals, offline_judge as benchmark, perturbations
@@ -65,19 +63,6 @@ def test_i_dont_know_is_told_apart(records: list[benchmark.Record]) -> None:
     asked = [one for one in records if one.sample.answerability is not small]
     assert sum(record.declined for record in asked) == 12
     assert benchmark.balanced_accuracy(asked) >= 0.99
-
-
-def test_relevance_agrees_with_people() -> None:
-    # test_offline_agreement computes them.
-    found = {row.name: row.value for row in rows()}
-    assert found["relevance"] >= 0.76 and found["report_relevance"] >= 0.75
-
-
-def test_refusals_of_systems_that_it_was_not_fitted_on_are_told(shared: Path) -> None:
-    found = fit_refusals.measured(shared / "data" / "mtrag" / "idk_585.jsonl")
-    value, n = found["without small talk"]
-    assert value >= 0.95 and n >= 570
-    assert found["all"][0] >= 0.93 and found["all"][1] == 585
 
 
 def test_the_weights_are_those_that_are_fitted(shared: Path) -> None:
