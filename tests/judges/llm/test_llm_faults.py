@@ -421,6 +421,11 @@ def test_a_model_that_never_gives_a_usable_reply_is_given_up(server, bench, repl
     assert f"no usable reply to {UNUSABLE_IN_A_ROW} questions" in found[-1].detail
     kept = sum(judge.known(one) is not None for one in grades(120))
     assert kept <= UNUSABLE_IN_A_ROW + 4, "what was never asked is not kept as a failure"
+    server.settings.rule = default_rule
+    ask(once := bench.judge("model-b", limiter=Limiter(4)), grades(1))
+    server.settings.rule = lambda request: reply
+    told = {failed(one).detail for one in ask(once, grades(30)[1:])}
+    assert not any("no usable reply" in one for one in told), "it can answer, and is asked on"
 
 
 def test_a_vague_rejection_of_everything_costs_a_few_only(server, bench, monkeypatch) -> None:
