@@ -235,7 +235,7 @@ def test_the_table_has_value_and_explanation_of_each_metric(tmp_path: Path) -> N
         and "response is missing" in second["satisfaction_explanation"]
     )
     assert second["context"] == "[1] =HYPERLINK(1)\n\n[2] two"
-    assert first["judge"] == "told"
+    assert first["judge"] == "scripted"
 
 
 def test_the_offline_judge_reports_what_a_signal_stands_behind_and_nothing_else() -> None:
