@@ -220,9 +220,10 @@ def test_a_plan_takes_what_no_member_has_answered_yet() -> None:
         demand = known.demands[QUESTION.key]
         assert (demand.held, demand.calls, demand.cost) == (len(judge.leaves()), 0, 0)
     assert plan.leaves() == () and not plan.remembered and new.repeats == []
-    new.model, size = "qwen-3", tokens_of_question(QUESTION, "qwen-3")
-    ask(plan := PlanningJudge(new, None))
-    assert plan.demands[QUESTION.key].input_tokens == math.ceil(size + form)
+    few = RelevanceGrade(QUERY, PASSAGE, "few")
+    new.model, size = "qwen-3", tokens_of_question(few, "qwen-3")
+    ask(plan := PlanningJudge(new, None), few)
+    assert plan.demands[few.key].input_tokens == math.ceil(size + form)
 
     class Odd(Reply):
         word: Annotated[str, Field(pattern="odd")]
