@@ -19,6 +19,7 @@ import yaml
 
 mcp = pytest.importorskip("mcp", reason="needs the extra 'mcp'")
 
+from llm_server import LLMServer
 from ragassay.compat.ultrarag.pipeline_tools import FLOWS, PARAMETERS
 from ragassay.mcp.mcp_server import McpOptions, create_server
 
@@ -94,7 +95,8 @@ def test_the_tools_are_typed_and_described(served: Callable[[], Any]) -> None:
     tools = {tool.name: tool for tool in used(served, use)}
     assert set(tools) == NAMES
     for name, tool in tools.items():
-        assert tool.output_schema, name
+        assert tool.output_schema and "Raises:" not in tool.description, name
+        assert tool.input_schema["additionalProperties"] is False, name
         chosen_by_a_person = {"judge", "budget", "base_url"}
         assert not chosen_by_a_person & set(tool.input_schema["properties"]), name
         assert all(f"{one}:" in tool.description for one in tool.input_schema["properties"]), name
@@ -133,6 +135,10 @@ def test_files_outside_are_refused(client: Callable[[], Any], folder: Path) -> N
     saved = {"pred_ls": ["a"], "gt_ls": [["a"]], "save_path": "../result.json"}
     asked.append(("evaluate", saved))
     asked.append(("build", {"parameter_file": "../secret.jsonl"}))
+    (folder / "built").mkdir(exist_ok=True)
+    (folder / "built/parameter.yaml").write_text("{}")
+    (folder / "built/server.yaml").symlink_to(outside)
+    asked.append(("build", {"parameter_file": "built/parameter.yaml"}))
     of_trec = dict.fromkeys(("run_path", "run_new_path", "run_old_path", "qrels_path"), "b.run")
     for name, paths in (
         ("evaluate_trec", ("run_path", "qrels_path")),
@@ -167,7 +173,9 @@ ERRORS: list[tuple[str, dict[str, Any], str]] = [
     ("list_metrics", {"suit": "qa"}, "no argument 'suit'. Did you mean 'suite'"),
     ("run_suite", {"data": "hybrid.jsonl", "limit": "few"}, "run_suite: limit: "),
     ("run_suite", {"data": "config.yaml"}, "data: there is no file"),
-    ("run_suite", {"data": "there.yml"}, "a YAML file is a configuration"),
+    *(("run_suite", {"data": f"there.{end}"}, "a YAML file is a configuration")
+      for end in ("yml", "YAML")),
+    ("explain_score", {"run": "runs"}, "explain_score needs the argument 'sample'. It takes: run"),
     ("build", {"parameter_file": "list.yml"}, "is not a mapping of parameters"),
     ("list_metrics", {"suite": "nothing"}, "nothing"),
     ("explain_score", {"run": "hybrid.jsonl", "sample": "x"}, "hybrid.jsonl"),
@@ -240,13 +248,26 @@ def test_what_an_agent_and_a_person_choose_reaches_the_run(tmp_path: Path) -> No
     assert len(names) == 8 and "em" not in names, "the headline of the suite"
     assert [{d["name"] for d in one["differences"]} for one in few] == [{"em", "acc"}] * 2
     assert {one["name"] for one in found["metrics"]} >= {"RR"}
-    asked[:] = [("validate_file", {**answers_of, "metrics": "answered"})]  # needs no key
+    asked[:] = [("validate_file", {**answers_of, "metrics": "answered,bertscore.f"})]
     paid = mcp.Client(create_server(McpOptions((tmp_path,), {"judge": ["openai:gpt-4o"]})))
-    assert used(lambda: paid, use)[0]["applicable"] == {"answered": 3}
+    file = used(lambda: paid, use)[0]  # needs no key
+    assert (file["applicable"]["answered"], [*file["not_here"]]) == (3, ["bertscore.f"])
+    asked[:] = [("run_suite", {**answers_of, "metrics": "answered"})]
+    asked += [("explain_score", {"run": "runs/answers-3", "sample": "q1", "full": full})
+              for full in (False, True)]  # fmt: skip
+    with LLMServer() as server:
+        judges = {"judge": [f"{server.url}#{name}" for name in "ab"]}
+        _, *explained = used(
+            lambda: mcp.Client(create_server(McpOptions((tmp_path,), judges))), use
+        )
+    (said,), (more,) = (one["scores"][0]["judge_answers"] for one in explained)
+    assert not [one for one in (said, *said["votes"]) if {"messages", "reply", "data"} & {*one}]
+    assert all(vote["messages"] and vote["reply"] for vote in more["votes"])
 
 
 def test_an_error_says_what_to_do(client: Callable[[], Any], folder: Path) -> None:
-    (folder / "there.yml").write_text("data: /etc/passwd\n")
+    for name in ("there.yml", "there.YAML"):
+        (folder / name).write_text("data: /etc/passwd\n")
     (folder / "list.yml").write_text("- a\n")
 
     async def use(connected: Any) -> list[Any]:

@@ -27,16 +27,14 @@ from ragassay.reports.views.comparison_view import primary_of, verdicts
 EVERY_S = 0.2
 """Seconds between two notices of progress."""
 
-_LONG = ("prompt", "system", "reply", "raw", "data")
+_LONG = ("messages", "reply", "data")
 """Parts of an answer that are shown only in full."""
 
 # What the answers show of each thing.
 _OF_METRIC = (*("name", "title", "kind", "needs", "range", "higher_is_better", "suites"),)
 _OF_FILE = ("format", "n_samples", "n_queries", "systems", "parts", "applicable")
 _OF_MEAN = ("name", "mean", "low", "high", "n_scored", "n_total", "higher_is_better", "unscored")
-_OF_DIFFERENCE = (
-    *("name", "a_mean", "b_mean", "diff", "low", "high", "p_adjusted", "n", "verdict", "why"),
-)
+_OF_DIFF = ("name", "a_mean", "b_mean", "diff", "low", "high", "p_adjusted", "n", "verdict", "why")
 
 Names = list[str] | str | None
 AgentContext = Context[Any, Any]
@@ -225,9 +223,7 @@ class AgentTools:
         return {
             **_shown(found, ("a", "b")),
             "verdict": " ".join(verdicts(with_change(comparison))),
-            "differences": [
-                _shown(difference, _OF_DIFFERENCE) for difference in found["differences"]
-            ],
+            "differences": [_shown(one, _OF_DIFF) for one in found["differences"]],
             "notes": [*comparison.warnings, *notes],
         }
 
@@ -256,10 +252,7 @@ class AgentTools:
         explained = rescoring.explain(source, sample, metric, system=system)
         item, scores = explained.sample, explained.to_json()["scores"]
         for score in scores if not full else ():
-            score["judge_answers"] = [
-                {key: value for key, value in answer.items() if key not in _LONG}
-                for answer in score["judge_answers"]
-            ]
+            score["judge_answers"] = _short(score["judge_answers"])
         return {
             "sample": item.id,
             "query": item.query,
@@ -310,6 +303,12 @@ def _reporting(context: AgentContext) -> Callable[[float, float | None, str], No
             asyncio.run_coroutine_threadsafe(told, loop).result()
 
     return report
+
+
+def _short(answers: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Answers, and those of the judges of a panel, without what is shown only in full."""
+    kept = [{name: one[name] for name in one if name not in _LONG} for one in answers]
+    return [{**one, "votes": _short(one["votes"])} if "votes" in one else one for one in kept]
 
 
 def _shown(found: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]:

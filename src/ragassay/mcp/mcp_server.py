@@ -58,9 +58,8 @@ class _Server(MCPServer[Any]):
         takes = f"It takes: {', '.join(parameters)}."
         for argument in arguments if name in tools else ():
             if argument not in parameters:
-                hint = did_you_mean(argument, parameters)
-                problem = f"{name} has no argument {argument!r}."
-                raise ToolError(" ".join(filter(None, (problem, hint, takes))))
+                said = f"{name} has no argument {argument!r}.", did_you_mean(argument, parameters)
+                raise ToolError(" ".join(filter(None, (*said, takes))))
         try:
             return await super().call_tool(name, arguments, *rest, **more)
         except ToolError as error:

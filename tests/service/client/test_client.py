@@ -185,25 +185,26 @@ PAIR, TOLD = {"new_id": "n", "old_id": "o", **LOOSELY}, urlencode(LOOSELY).lower
     ("import_upload", {"upload_id": "u", **IMPORT}, "uploads/u/import", IMPORT),
     ("preview_report", OF_TASK, "tasks/t/reports/preview", OVER),
     ("create_report", OF_TASK | {"name": "n"}, "tasks/t/reports", OVER | {"name": "n"}),
-    ("list_jobs", JOBS, f"jobs?{urlencode(JOBS)}", None),
+    ("list_jobs", JOBS | {"other": None}, f"jobs?{urlencode(JOBS)}", None),
     ("compare_reports", PAIR, f"comparisons?new=n&old=o&form=json&{TOLD}", None),
     ("download_comparison", PAIR | FILE, f"comparisons?new=n&old=o&form=md&{TOLD}", None),
 ])  # fmt: skip
 @pytest.mark.parametrize("ask", [blocking, awaiting])
 def test_a_call_sends_all_that_it_is_told(ask: Any, name: str, told: Any, path: str, body) -> None:
     with SaidAlways("null") as server, suppress(RequestRefused):
-        ask(server.url, name, **told)
+        ask(f"{server.url}/", name, **told)
     assert server.seen == [(f"/api/v1/{path}", body)]
 
 
 def test_a_report_is_compared_by_what_is_scored_of_one_system_and_its_times_are_utc() -> None:
     scored = {"both": (2, 2), "none": (0, 1), "one": (2, 1)}
     headline = {name: {"n_scored": n, "n_systems": of} for name, (n, of) in scored.items()}
+    headline["older"] = {"n_scored": 1}
     report = Report(
         id="r", task_id="t", name="n", status="completed", from_timestamp=3600.0, to_timestamp=None,
         options={}, created=7200.0, headline=headline,
     )  # fmt: skip
-    assert report.compared == {"one"} and report.to_datetime is None
+    assert report.compared == {"one", "older"} and report.to_datetime is None
     assert report.from_datetime == datetime(1970, 1, 1, 1, tzinfo=UTC)
     assert report.creation_datetime == datetime(1970, 1, 1, 2, tzinfo=UTC)
 
@@ -257,6 +258,9 @@ def test_an_id_of_dots_deletes_nothing_else(client: Client) -> None:
     for key in (".", "..", ""):
         with pytest.raises(UsageError, match="may not be empty"):
             client.delete_record(task, key)
+    client.add_records(task, [{"id": name, "user_input": "?"} for name in ("a/../b", "b")])
+    assert [client.delete_record(task, "a/../b") for _ in range(2)] == [1, 0]
+    assert client.delete_record(task, "b") == 1
     with pytest.raises(RequestRefused, match=r"'\.\.' cannot be .*another page") as caught:
         client.add_records(task, [{"id": "..", "user_input": "?"}])
     assert (caught.value.status, caught.value.field, caught.value.line) == (422, "id", 1)

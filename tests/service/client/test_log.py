@@ -79,7 +79,7 @@ def test_what_is_logged_while_the_service_is_away_is_there_once_when_it_is_back(
     assert names == sorted(f"{part}-{n}" for part in range(4) for n in range(50))
 
 
-def test_large_records_go_in_several_requests(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_records_go_in_several_requests(monkeypatch, caplog) -> None:
     class Sending:
         def __init__(self) -> None:
             self.batches: list[list[str]] = []
@@ -98,9 +98,10 @@ def test_large_records_go_in_several_requests(monkeypatch: pytest.MonkeyPatch) -
         for name in "abcdef":
             record = {"id": name, "timestamp": 1.0, "user_input": "x" * 100}
             assert buffer.add("u" if name in "cd" else "t", record)
-        assert buffer.flush(60)
+        assert not buffer.add("t", record | {"more": "x" * 200}) and buffer.flush(60)
     buffer.close()  # what is left of a task comes after the others
     assert client.batches == [["a", "b"], ["c", "d"], ["e", "f"]] * 3
+    assert caplog.text.count("The buffer is full.") == 3
 
 
 def test_a_record_gets_an_id_and_the_moment_at_which_it_was_logged(service, task, proxy) -> None:
@@ -174,11 +175,13 @@ def test_the_end_of_the_program_waits_for_what_was_logged(service: Service, task
     script = (
         "from ragassay.client.clients import Client\n"
         f"client = Client({url!r})\n"
-        f"for n in range(20): client.log({task!r}, {{'user_input': '?'}})\n"
+        f"def log(): [client.log({task!r}, {{'user_input': '?'}}) for n in range(10)]\n"
+        "import os; log(); client.flush(); child = os.fork(); log()\n"
+        "if child: os.waitpid(child, 0)\n"
     )
-    command = [sys.executable, "-c", script]
+    command = [sys.executable, "-W", "ignore", "-c", script]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stderr == "" and len(stored(service, task)) == 20
+    assert done.stderr == "" and len(stored(service, task)) == 30, "also in a forked process"
 
 
 def test_an_asynchronous_program_logs_without_awaiting(service: Service, task: str) -> None:

@@ -119,6 +119,12 @@ def test_what_reached_nobody_is_sent_again_and_what_a_slow_service_may_do_is_not
         else:
             with pytest.raises(Unreachable):
                 attempts.send(answer)
+    for status, kind in ((401, Unauthorised), (403, Unauthorised), (404, NotFound)):
+        for lost in (0, 1):  # what an earlier attempt has deleted was there
+            attempts = _attempts(Call("POST", "/x", lambda body: body), "/x")
+            assert [next(attempts), *(attempts.send(gone) for _ in range(lost))]
+            with pytest.raises(kind):
+                attempts.send(httpx2.Response(status))
 
 
 def test_a_service_that_stays_away_is_unreachable(client: Client, proxy: LossyProxy) -> None:
