@@ -194,7 +194,8 @@ def test_a_name_is_one_line_that_is_not_empty_wherever_it_is_given(
     client.post(f"{API}/tasks/{task}/records", json={"records": [record(1)]})
     [project] = [one["id"] for one in client.get(f"{API}/projects").json()]
     report = {"name": name, "from_timestamp": 0, "to_timestamp": 9e3}
-    model = {"task_id": task, "name": name, "version": "1"}
+    models = [{"task_id": task, "name": name, "version": "1"}]
+    models.append({**models[0], "name": "1", "version": name})
     for path, body in [
         ("projects", {"name": name}), (f"projects/{project}/tasks", {"name": name}),
         (f"tasks/{task}/reports", report),
@@ -203,7 +204,8 @@ def test_a_name_is_one_line_that_is_not_empty_wherever_it_is_given(
         assert found.status_code == 422 and problem in found.json()["detail"], path
         assert found.json()["field"] == "name"
     assert client.post("/sdk/v1/project", json={"name": name}).status_code == 400
-    assert client.post("/sdk/v1/model", json=model).status_code == 400
+    for model in models:
+        assert client.post("/sdk/v1/model", json=model).status_code == 400
     with pytest.raises(InputError, match=problem):
         create_token(store, name, "read")
     made = client.post(f"{API}/projects", json={"name": f" {'y' * 200} ", "description": "d"})

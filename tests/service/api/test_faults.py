@@ -87,7 +87,8 @@ def test_a_read_only_store_is_read_and_says_that_it_takes_nothing(tmp_path: Path
         assert [one["name"] for one in client.get(f"{API}/projects").json()] == ["p"]
         found = client.post(f"{API}/projects", json={"name": "q"})
         assert found.status_code == 503 and str(tmp_path) not in found.text
-        assert client.post("/sdk/v1/project", json={"name": "q"}).status_code == 503
+        wire = client.post("/sdk/v1/project", json={"name": "q"})
+        assert wire.status_code == 503 and wire.headers["retry-after"]
         lines = [one.getMessage() for one in caplog.records if one.levelname == "ERROR"]
         assert len(lines) == 2 and all("status=503" in one and "error=" in one for one in lines)
         event.remove(store.engine, "connect", read_only)

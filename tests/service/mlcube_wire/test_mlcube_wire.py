@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from fastapi.testclient import TestClient
 
 from ragassay.service.store.database import Store
 from ragassay.service.store.records import read_page
+from ragassay.service.store.reports import add_report
 from ragassay.service.store.uploads import get_upload
 from service_process import serving
 from stored_records import asking
@@ -84,6 +88,7 @@ def sent(client: TestClient, task: str, content: bytes, file_type: str, **more: 
         "file_checksum": hashlib.sha256(content).hexdigest(), **more,
     }  # fmt: skip
     place = client.get("/sdk/v1/data/presigned-url", params=query).json()
+    assert place["expiration_time"] > datetime.now(UTC).isoformat()
     target = place["presigned_url"]
     answer = client.post(target["url"], data=target["fields"], files={"file": ("x", content)})
     assert answer.status_code == 204, answer.text
@@ -102,37 +107,54 @@ def test_json_and_sessions_and_several_models_become_records(wire) -> None:
         {"name": "q", "role": "input", "subrole": "user_input"},
         {"name": "s", "role": "metadata", "subrole": "session_id"},
         {"name": "n", "role": "metadata", "subrole": "turn_id"},
-        {"name": "country", "role": "metadata"},
+        {"name": "country", "role": "metadata"}, {"name": "said", "role": "prediction"},
     ]  # fmt: skip
     schema = {"task_id": task, "data_schema": {"columns": columns}}
     assert client.post("/sdk/v1/data-schema", json=schema).json() is None
     assert client.get(f"/sdk/v1/data-schema/{task}").json() == {"columns": columns}
-    rows = [{"k": 0, "t": 5.0, "q": "why?", "s": "a", "n": 2}]
-    inputs = sent(client, task, json.dumps(rows).encode(), "json")
+    rows = [{"k": 0, "t": 5.0, "q": "why?", "s": "a", "n": 2, "said": "so"}]
+    # By column, as pandas writes it; the second row has no prediction.
+    two = {name: {"0": one, "1": one} for name, one in rows[0].items() if name != "t"}
+    two |= {"k": {"0": 0, "1": 1}, "t": [5.0, 4.0]}
+    inputs = sent(client, task, json.dumps(two).encode(), "json")
     metadata = sent(client, task, b'[{"k": 0.0, "t": 6.0, "q": "?", "country": "IT"}]', "json")
     predictions = []
     for version in ("1", "2"):
         body = {"task_id": task, "name": "m", "version": version}
         model = client.post("/sdk/v1/model", json=body).json()
-        answer = json.dumps([{"k": 0, "t": 5.0, f"m@{version}": f"because {version}"}]).encode()
-        predictions.append([model, sent(client, task, answer, "json")])
+        answer = [{"k": 0, "t": 5.0, f"m@{version}": f"because {version}"}]
+        pl.DataFrame(answer).write_parquet(table := io.BytesIO())
+        predictions.append([model, sent(client, task, table.getvalue(), "parquet")])
     body = {"task_id": task, "inputs": inputs, "metadata": metadata, "predictions": predictions}
     job = client.post("/sdk/v1/data/production", json=body)
-    for key, n in ((job.json(), 1), ("other", 0)):
-        told = client.get("/sdk/v1/job", params={"job_id": key}).json()
-        assert [one["status"] for one in told] == ["completed"] * n
+    project = client.get("/sdk/v1/projects").json()[0]["project_id"]
+    for name, key in (("job_id", job.json()), ("task_id", task), ("project_id", project)):
+        for value, n in ((key, 1), ("other", 0)):
+            told = client.get("/sdk/v1/job", params={name: value}).json()
+            assert [(one["status"], one["job_group"]) for one in told] == [
+                ("completed", "data")
+            ] * n
+    with store.writing() as connection:
+        assert connection.exec_driver_sql("SELECT count(*) FROM uploads").scalar_one() == 0
+        add_report(connection, task, "a run folder")  # of no interval
+    assert client.get(f"/sdk/v1/task/{task}/rag-evaluation").json() == []
     page, _ = read_page(store, task)
-    answers = {(one.system, one.record["answer"]) for one in page}
-    assert answers == {("m@1", "because 1"), ("m@2", "because 2")}
+    answers = [(one.system, one.id, one.record.get("answer")) for one in page]
+    both = [("m@2", "0", "because 2"), ("m@1", "0", "because 1")]
+    assert answers == [*both, ("m@2", "1", None), ("m@1", "1", None)]
     assert page[0].record["metadata"] == {"session_id": "a", "turn_id": 2, "country": "IT"}
     assert (page[0].timestamp, page[0].record["query"]) == (5.0, "why?"), "the inputs count first"
-    project = client.get("/sdk/v1/projects").json()[0]["project_id"]
     second = {"project_id": project, "name": "t2", "task_type": "rag"}
     other = client.post("/sdk/v1/task", json=second).json()
-    inputs = sent(client, other, json.dumps(rows).encode(), "json")
-    foreign = {"task_id": other, "inputs": inputs, "predictions": [[predictions[0][0], inputs]]}
-    refused = client.post("/sdk/v1/data/production", json=foreign)
-    assert refused.status_code == 404 and "model" in refused.json()["errorMessage"]
+    listed = client.get(f"/sdk/v1/tasks/{project}").json()
+    assert [one["name"] for one in listed] == ["t", "t2"], "oldest first"
+    listed = client.get(f"/sdk/v1/models/{task}").json()
+    assert [one["version"] for one in listed] == ["1", "2"]
+    own, theirs = (sent(client, key, json.dumps(rows).encode(), "json") for key in (other, task))
+    for what, table in (("model", own), ("upload", theirs)):
+        foreign = {"task_id": other, "inputs": table, "predictions": [[predictions[0][0], own]]}
+        refused = client.post("/sdk/v1/data/production", json=foreign)
+        assert refused.status_code == 404 and what in refused.json()["errorMessage"]
     # What was read is not kept, and is not read twice.
     again = client.post("/sdk/v1/data/production", json=body)
     assert again.status_code == 404 and again.json()["errorCode"] == "NOT_FOUND"
@@ -143,6 +165,7 @@ def test_json_and_sessions_and_several_models_become_records(wire) -> None:
     [
         ("POST", "task", {"project_id": "P", "name": "x", "task_type": "regression"}, 400, "'rag'"),
         ("GET", "task/nowhere", None, 404, "There is no task"),
+        ("POST", "project", {"name": "p"}, 409, "already a project"),
         ("GET", "kpi/1", None, 404, "ragassay has no /kpi/1"),
         ("POST", "rag-evaluation", {"task_id": "x"}, 422, "report_name"),
         ("POST", "data/production", {"task_id": "T"}, 400, "There are no inputs"),

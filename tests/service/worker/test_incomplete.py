@@ -56,7 +56,9 @@ def test_a_report_that_lacks_scores_is_incomplete_until_a_later_try_brings_them(
         (one,) = client.get(f"/sdk/v1/task/{task.id}/rag-evaluation").json()
         (told,) = client.get("/sdk/v1/job").json()
         assert one["status"] == told["status"] == "error", "no score at all"
-        assert told["error"] == found["error"]
+        assert told["error"] == found["error"] and told["job_group"] == "rag_evaluation"
+        ends = [one[name][:19] for name in ("from_datetime", "to_datetime")]
+        assert ends == ["1970-01-01T00:00:00", "2001-09-09T01:46:40"]
         page = client.get(f"/reports/{report.id}", headers={"Accept": "text/html"}).text
         assert "Incomplete." in page and f"/reports/{report.id}/retry" in page
         assert client.get(f"{API}/reports/{report.id}/files/csv").status_code == 200

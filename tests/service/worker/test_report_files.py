@@ -7,7 +7,9 @@ import io
 import json
 import shutil
 import subprocess
+import warnings
 import zipfile
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -175,14 +177,16 @@ def test_large_reports_are_written_and_compared_in_a_process_of_their_own(
     refused()
 
 
-def hostile_zip(name: str, *, link: bool = False) -> io.BytesIO:
+def hostile_zip(*names: str, link: bool = False, change: tuple[bytes, bytes] = (b"", b"")) -> Any:
     out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        one = zipfile.ZipInfo(name)
-        one.external_attr = (0o120777 if link else 0o100644) << 16
-        archive.writestr(one, "/etc/passwd")
-    out.seek(0)
-    return out
+    with zipfile.ZipFile(out, "w") as archive, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a name that comes twice
+        for name in names:
+            one = zipfile.ZipInfo(name)
+            one.external_attr = (0o120777 if link else 0o100644) << 16
+            one.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(one, "/etc/passwd")
+    return io.BytesIO(out.getvalue().replace(*change) if any(change) else out.getvalue())
 
 
 @pytest.mark.parametrize(("archive", "message"), [
@@ -192,6 +196,9 @@ def hostile_zip(name: str, *, link: bool = False) -> io.BytesIO:
     (hostile_zip("run.yaml", link=True), "not a file of a run folder"),
     (io.BytesIO(b"PK nonsense"), "not a zip"), (io.BytesIO(b"nonsense" * 100), "not a zip"),
     (io.BytesIO(b""), "not a zip"), (hostile_zip("notes.txt"), "has no run.yaml"),
+    (hostile_zip("run.yaml", "run.yaml"), "'run.yaml' twice"),
+    (hostile_zip("x", change=(b"\x14\3\x14\0\0", b"\x14\3\x14\0\1")), "encrypted"),
+    (hostile_zip("x", change=(b"x\xd3O-I\xd6", b"x\xff\xff\xff\xff\xff")), "damaged"),
 ])  # fmt: skip
 def test_an_archive_that_is_hostile_or_no_run_folder_is_refused(store, archive, message) -> None:
     task = a_task(store)
@@ -239,15 +246,25 @@ def test_an_archive_of_too_many_files_or_bytes_or_of_a_damaged_run_is_refused(
     damaged.seek(0)
     with pytest.raises(RagassayError, match=r"^scores.jsonl, line"):
         keep_uploaded_run(store, task.id, "x", damaged)
-    monkeypatch.setattr("ragassay.client.archives.MOST_FILES", 2)
-    with pytest.raises(UsageError, match="too large"):
-        keep_uploaded_run(store, task.id, "x", zipped(runs / "new"))
-    monkeypatch.setattr("ragassay.client.archives.MOST_FILES", 100)
-    together = sum(path.stat().st_size for path in (runs / "new").iterdir())
-    monkeypatch.setattr("ragassay.client.archives.MOST_BYTES", together - 1)
-    with pytest.raises(UsageError, match="too large"):
-        keep_uploaded_run(store, task.id, "x", zipped(runs / "new"))
-    assert list_reports(store, task.id) == []
+    sizes = [path.stat().st_size for path in (runs / "new").iterdir()]
+    for less_files, less_bytes in ((1, 0), (0, 1), (0, 0)):
+        sent = zipped(runs / "new")
+        with zipfile.ZipFile(sent, "a") as archive:
+            archive.writestr("charts/", "")  # a folder is no file
+        sent.seek(0)
+        monkeypatch.setattr("ragassay.client.archives.MOST_FILES", len(sizes) - less_files)
+        monkeypatch.setattr("ragassay.client.archives.MOST_BYTES", sum(sizes) - less_bytes)
+        assert list_reports(store, task.id) == []
+        with (
+            pytest.raises(UsageError, match="too large")
+            if less_files + less_bytes
+            else nullcontext()
+        ):
+            keep_uploaded_run(store, task.id, "x", sent)
+    monkeypatch.setattr("ragassay.client.archives.MOST_READ_WHOLE", 10)
+    for name, said in (("a.json", "too large"), ("a.yaml", "too large"), ("a.csv", "no run.yaml")):
+        with pytest.raises(RagassayError, match=said):
+            keep_uploaded_run(store, task.id, "x", hostile_zip(name))
 
 
 def test_runs_and_files_and_comparisons_travel_by_both_clients(runs: Path, tmp_path: Path) -> None:
