@@ -122,10 +122,10 @@ def test_the_note_stands_only_where_relevance_is_high_and_usefulness_low(relevan
     with Asker(judge) as asker, pytest.MonkeyPatch.context() as patch:
         patch.setattr("warnings.warn", lambda *_, **__: None)
         outcome = (window := Window([SAMPLE], asker)).outcomes(metric)[0]
-        (told,) = metric.remarks(window)
+        (remark,) = metric.remarks(window)
     assert isinstance(outcome, Score) and outcome.value == usefulness
     expected = relevance >= 4 and usefulness <= 2
-    assert (ON_TOPIC_ONLY in outcome.parts) is expected and told.n == expected
+    assert (ON_TOPIC_ONLY in outcome.parts) is expected and remark.n == expected
     assert ("High relevance" in outcome.explanation) is expected
 
 

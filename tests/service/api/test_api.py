@@ -75,8 +75,19 @@ def test_the_whole_life_from_a_project_to_the_run_folder_of_a_report(
     found = client.get(f"{API}/reports/{report}").json()
     assert found["status"] == "completed"
     assert found["headline"]["relevance"]["n_scored"] == 2
-    wrong = client.get(f"{API}/reports/{report}/files/pdf").json()
-    assert (wrong["status"], wrong["field"]) == (422, "form")
+    for form in ("pdf", "junit", "ore", "consistency"):
+        wrong = client.get(f"{API}/reports/{report}/files/{form}").json()
+        assert (wrong["status"], wrong["field"]) == (422, "form")
+    types = {
+        "csv": "text/csv",
+        "html": "text/html",
+        "md": "text/markdown",
+        "jsonl": "application/jsonl",
+        "parquet": "application/vnd.apache.parquet",
+    }
+    for form, kind in types.items():
+        file = client.get(f"{API}/reports/{report}/files/{form}")
+        assert file.headers["content-type"].split(";")[0] == kind
     archive = client.get(f"{API}/reports/{report}/run")
     assert archive.headers["content-type"] == "application/zip"
     said = "attachment; filename=\"fr_h_1.zip\"; filename*=UTF-8''fr%C3%BCh%2F1.zip"
@@ -97,7 +108,9 @@ def test_what_a_task_says_of_its_records_reaches_its_reports(client, store, tmp_
     task = made_task(client, multi_turn=True, default_answer="I do not know.")
     turns = [
         record(n, metadata={"session_id": "a" if n < 4 else "b"}, response=said)
-        for n, said in enumerate(["One.", "Two.", "i do not know", "Three.", "Four."], 1)
+        for n, said in enumerate(
+            ["One.", "Two.", "i do\nnot  know!", "Three.", "I do not know Ann."], 1
+        )
     ]
     client.post(f"{API}/tasks/{task}/records", json={"records": turns})
     body = {"name": "first", "from_timestamp": 0, "to_timestamp": 5000}
@@ -107,7 +120,7 @@ def test_what_a_task_says_of_its_records_reaches_its_reports(client, store, tmp_
     lines = archive.read("samples.jsonl").splitlines()
     samples = {one["id"]: one for one in map(json.loads, lines)}
     assert [len(samples[f"r{n}"].get("history", ())) for n in range(1, 6)] == [0, 2, 4, 0, 2]
-    assert samples["r3"].get("answer") is None and samples["r4"]["answer"]
+    assert [name for name in samples if not samples[name].get("answer")] == ["r3"]
     metrics = json.loads(archive.read("summary.json"))["metrics"]
     assert {one["n_clusters"] for one in metrics.values()} - {None} == {2}
 
@@ -130,6 +143,10 @@ def test_records_come_in_pages_and_with_their_versions(client: TestClient) -> No
     ):  # fmt: skip
         page = client.get(f"{API}/tasks/{task}/records", params=words).json()
         assert [one["id"] for one in page["items"]] == names
+    page = client.get(f"{API}/tasks/{task}/records", params={"cursor": f"1001.0_{'9' * 30}"})
+    assert [one["id"] for one in page.json()["items"]] == ["r1", "r0"]
+    refused = client.get(f"{API}/tasks/{task}/records", params={"limit": 501})
+    assert (refused.status_code, refused.json()["field"]) == (422, "limit")
     client.post(f"{API}/tasks/{task}/records", json={"records": [record(1, response="x")]})
     versions = client.get(f"{API}/tasks/{task}/records/r1").json()
     assert [one["version"] for one in versions] == [2, 1]
@@ -142,7 +159,8 @@ def test_records_come_in_pages_and_with_their_versions(client: TestClient) -> No
     ({"records": [record(1, timestamp="2026-01-01T00:00:00")]}, 422, "names no zone"),
     ({"records": [record(1, retrieved_context="a<<sep>>b")]}, 422, "separator"),
     ({"records": [record(1), record(1)]}, 422, "already given in line 1"),
-    ({"recrds": []}, 422, "records"),
+    ({"records": [record(1)], "recrds": []}, 422, "recrds"),
+    ({"records": [{}] * 10_001}, 422, "10000"), ({"records": [{}] * 10_000}, 422, "line 1"),
     ({"records": [{"id": "x", "user_input": {"a": 1}}]}, 422, "text"),
 ])  # fmt: skip
 def test_a_batch_that_cannot_be_read_is_refused_as_a_whole(client, body, status, message) -> None:
@@ -223,7 +241,8 @@ def test_options_that_are_not_named_stay_as_they_are(client: TestClient) -> None
     changed = client.put(address, json={"single_chunk": True, "separator": None}).json()["options"]
     assert (changed["keep_days"], changed["separator"], changed["single_chunk"]) == (30, None, True)
     assert client.put(address, json={"keep_days": None}).json()["options"]["keep_days"] is None
-    assert client.put(address, json={"judge": ["nobody"]}).status_code == 422
+    for wrong in ({"judge": ["nobody"]}, {"keep_days": 0}, {"keepdays": 3}):
+        assert client.put(address, json=wrong).status_code == 422, wrong
     [project] = [one["id"] for one in client.get(f"{API}/projects").json()]
     body = {"name": "u", "options": {"judge": ["nobody"]}}
     assert client.post(f"{API}/projects/{project}/tasks", json=body).status_code == 422
@@ -232,7 +251,7 @@ def test_options_that_are_not_named_stay_as_they_are(client: TestClient) -> None
 @pytest.mark.parametrize(("content", "kind", "status", "said"), [
     (b"[" * 100_000 + b"]" * 100_000, "application/json", 400, "nested too deeply"),
     (b"\xff{", "application/json", 400, "UTF-8"),
-    (b"{bad", "application/json", 422, "The body is not JSON: "),
+    (b"{bad", "application/json", 422, "at character 2."),
     (b"{}", "text/plain", 422, "Content-Type: application/json"),
     (b"", "application/json", 422, "The body is missing"),
     (b'{"name": "p", "description": "%s"}' % (b"x" * 10_001), "application/json", 422, "10000"),
@@ -251,7 +270,10 @@ def test_a_body_that_cannot_be_read_is_said_in_words(client, content, kind, stat
 
 
 def test_without_tokens_only_this_machine_is_served(store: Store) -> None:
-    assert asking(store, "10.0.0.9").get(f"{API}/projects").status_code == 401
+    for place, status in (("10.0.0.9", 401), ("127.0.0.9", 200)):
+        assert asking(store, place).get(f"{API}/projects").status_code == status
+    everything = {"name": None, "scope": "write", "project_id": None, "expires": None}
+    assert asking(store).get(f"{API}/whoami").json() == everything
     with pytest.raises(UsageError, match="Make a token first"):
         create_app(store, ServiceOptions(address="0.0.0.0"))
     with pytest.raises(UsageError, match="Make a token first"):
@@ -270,6 +292,8 @@ def test_a_token_is_asked_for_and_comes_as_bearer_or_key(store: Store) -> None:
     _, reader = create_token(store, "r", "read", project, expires=9e9)
     asked = local(store, authorization=f"Bearer {reader}").get(f"{API}/whoami")
     assert asked.json() == {"name": "r", "scope": "read", "project_id": project, "expires": 9e9}
+    named = asking(store, hosts=("Rag.example.org",))
+    assert named.get("/health", headers={"host": "rag.example.org"}).status_code == 200
     late = local(store, authorization=f"Bearer {over}").get(f"{API}/projects")
     assert late.status_code == 401 and "has expired" in late.json()["detail"]
 
@@ -313,7 +337,8 @@ def test_every_answer_has_the_headers_that_browsers_obey(client: TestClient) -> 
         headers = client.get(path).headers
         assert "frame-ancestors 'none'" in headers["content-security-policy"]
         assert headers["x-content-type-options"] == "nosniff"
-        assert headers["referrer-policy"] == "same-origin"
+        assert headers["referrer-policy"] == "same-origin" and headers["x-frame-options"] == "DENY"
+        assert headers["cache-control"] == "no-store"
 
 
 DISK = [errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES]

@@ -155,11 +155,13 @@ def test_a_record_is_stored_or_refused_with_its_field(client: TestClient, task: 
             assert found.json().get("field"), found.text
     page = client.get(f"{API}/tasks/{task}/records", params={"limit": 100})
     assert page.status_code == 200 and '"r5"' in page.text
+    most = {"id": "x" * 400, "system": "y" * 400, "metadata": {"n": [-(2**63), 2**63 - 1]}}
+    assert sent(client, f"{API}/tasks/{task}/records", {"records": [RECORD | most]}).is_success
 
 
 @pytest.mark.both_stores
 @pytest.mark.parametrize(("more", "field"), [
-    ({"id": "x" * 401}, "id"), ({"system": "a\0b"}, "system"),
+    ({"id": "x" * 401}, "id"), ({"system": "x" * 401}, "system"), ({"system": "a\0b"}, "system"),
     ({"user_input": "a\0b"}, "user_input"), ({"response": "a\0b"}, "response"),
     ({"retrieved_contexts": ["a", "b\0"]}, "retrieved_contexts"),
     ({"metadata": {"trace": {"id": 2**63}}}, "metadata.trace.id"),

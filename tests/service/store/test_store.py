@@ -20,6 +20,7 @@ from ragassay.service.store.projects import TaskOptions, create_model, create_pr
 from ragassay.service.store.records import (
     add_records,
     count_records,
+    delete_records,
     read_batch,
     read_page,
     read_samples,
@@ -77,6 +78,12 @@ def test_a_record_is_stored_once_and_a_changed_one_is_a_new_version(store: Store
     # What it was before is a version again.
     assert add(store, task, [item(1)]) == Ingested(changed=1)
     assert count_records(store, task.id) == 3
+    other = a_task(store, name="other")
+    assert add(store, other, [item(1)]) == Ingested(new=1)
+    assert delete_records(store, task.id, ["r1"]) == 3
+    assert len(read_versions(store, other.id, "r1")) == 1
+    with pytest.raises(NotThere):
+        read_versions(store, task.id, "r1")
 
 
 def test_systems_and_repeats_of_one_query_are_records_of_their_own(store: Store) -> None:
@@ -185,6 +192,10 @@ def test_writers_side_by_side_lose_and_double_nothing(store: Store) -> None:
     (0.0, 1e9, {"level": 3}, "level"), (0.0, 1e9, {"output": "/etc"}, "no option 'output'"),
     (0.0, 1e9, {"key_file": "/etc/shadow"}, "no option 'key_file'"),
     (0.0, 1e9, {"rubric": ["/etc/shadow"]}, "no option 'rubric'"),
+    *((0.0, 1e9, {name: "x"}, f"no option '{name}'") for name in (
+        "data", "models", "from_timestamp", "to_timestamp", "separator", "single_chunk", "columns",
+        "format", "judge_name", "key_variable", "retry_failed",
+    )),
 ])  # fmt: skip
 def test_an_impossible_report_is_refused(store: Store, start: float, end, options, message) -> None:
     task = a_task(store, item(1))

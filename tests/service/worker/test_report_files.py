@@ -328,7 +328,7 @@ def test_two_systems_of_one_task_are_compared_by_reports_over_their_records(
     for system, n in {"v1": 4, "v2": 4, "": 8}.items():
         asked = {"metrics": ["exact_match"], "where": [f"system={system}"] * bool(system)}
         assert preview_report(store, task.id, 0.0, 1e9, asked).metrics == {"exact_match": n}
-        keys[system] = create_report(store, task.id, "r", 0.0, 1e9, asked)[0].id
+        keys[system] = create_report(store, task.id, f"of {system}", 0.0, 1e9, asked)[0].id
     Worker(store, WorkerOptions(tmp_path / "work", poll=0.1)).run(until_idle=True)
     means = {}
     for key in keys.values():
@@ -336,7 +336,9 @@ def test_two_systems_of_one_task_are_compared_by_reports_over_their_records(
         means[headline["system"]] = headline["mean"], headline["n_total"], headline["n_systems"]
     assert means == {"v1": (0.0, 4, 1), "v2": (1.0, 4, 1), "": (0.5, 8, 2)}
     places = {"new": keys["v2"], "old": keys["v1"]}
-    found = client.get(f"{API}/comparisons", params=places).json()
+    answer = client.get(f"{API}/comparisons", params=places)
+    assert 'filename="of v2 against of v1.json"' in answer.headers["content-disposition"]
+    found = answer.json()
     (row,) = found["differences"]
     assert (row["name"], row["diff"], found["n_common"]) == ("exact_match", 1.0, 4)
     for word, status in (("unpaired", 422), ("force", 200)):  # they share their queries
