@@ -112,18 +112,29 @@ def test_a_worker_that_cannot_write_or_whose_process_dies_says_so_and_works_on_w
     assert failed.status == "error" and "cannot write to its disk" in str(failed.error)
     assert str(tmp_path) not in str(failed.error)
     work.unlink()
-    begin, dies = subprocess.Popen, [sys.executable, "-c", "input(); exit('Out of memory.')"]
-    with monkeypatch.context() as patched:
-        patched.setattr(subprocess, "Popen", lambda _, **told: begin(dies, **told))
-        retry_job(store, job.id)
-        worker.run(until_idle=True)
-    assert "died (memory?)" in str(get_job(store, job.id).error)
+    begin = subprocess.Popen
+    named = "{'error': ' and '.join(os.getcwd() + x for x in ('/data.jsonl', '/run', '/x'))}"
+    for does, said in (
+        ("exit('Out of memory.')", "died (memory?)"),
+        (
+            f"import json, os; print(json.dumps({named}))",
+            "the records and the report and its folder/x",
+        ),
+    ):
+        words = [sys.executable, "-c", f"input(); {does}"]
+        with monkeypatch.context() as patched:
+            patched.setattr(
+                subprocess, "Popen", lambda _, words=words, **told: begin(words, **told)
+            )
+            retry_job(store, job.id)
+            worker.run(until_idle=True)
+        assert said in str(get_job(store, job.id).error)
     assert "Out of memory." in caplog.text
     retry_job(store, job.id)
     worker.run(until_idle=True)
     assert get_job(store, job.id).status == "completed"
     jobs = [one for one in caplog.records if one.getMessage().startswith("job ")]
-    ends = [("ERROR", "failed")] * 2 + [("INFO", "completed")]
+    ends = [("ERROR", "failed")] * 3 + [("INFO", "completed")]
     assert [(one.levelname, one.facts["outcome"]) for one in jobs] == ends
 
 

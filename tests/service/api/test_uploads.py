@@ -240,7 +240,25 @@ def test_a_store_of_the_first_version_is_brought_up_to_date(address: str, n_toke
     assert import_upload(again, sent(again, task, CSV)).new == 2
     found, _ = read_page(again, task.id, text="who knows")
     assert [one.id for one in found] == ["old"]
+    with again.writing() as connection:
+        connection.exec_driver_sql(f"UPDATE schema_versions SET version = {schema.VERSION + 1}")
     again.close()
+    with pytest.raises(UsageError, match="was made by a newer ragassay"):
+        Store(address)
+
+
+def test_a_preview_cuts_long_cells_and_says_what_the_reader_noticed(store: Store) -> None:
+    task, trace = a_task(store), {"x": {"y": 1}}
+    first = {"name": "1", "question": "Why?", "when": 5.0, "long": "x" * 401, "trace": trace}
+    content = gzip.compress(lines(first, {"name": "2", "question": "How?", "long": "y" * 400}))
+    key = sent(store, task, content, "X.JSONL.GZ")
+    columns = {"id": "name", "timestamp": "when"}
+    look = preview_upload(store, key, columns=columns)
+    assert [row["long"] for row in look.rows] == [f"{'x' * 400}…", "y" * 400]
+    assert look.lacks_times and "question" not in look.unplaced and "name" not in look.unplaced
+    done = import_upload(store, key, columns=columns, received_as_time=True)
+    assert done.new == 2 and done.notes == look.notes
+    assert len(done.notes) == 2 and "'trace'" in done.notes[0]
 
 
 def test_a_separator_and_a_time_zone_are_named_where_a_file_shows_neither(store: Store) -> None:

@@ -84,6 +84,8 @@ def test_a_backup_goes_beside_the_store_and_never_over_something(tmp_path, capsy
     (tmp_path / "full" / "mine").touch()
     assert call(["backup", str(tmp_path / "data"), str(tmp_path / "full")]) == 2
     assert [path.name for path in (tmp_path / "full").iterdir()] == ["mine"]
+    (tmp_path / "empty").mkdir()
+    assert call(["backup", str(tmp_path / "data"), str(tmp_path / "empty")]) == 0
     assert call(["backup", str(tmp_path / "nowhere")]) == 2
     assert not (tmp_path / "nowhere").exists()
     capsys.readouterr()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 import signal
 import urllib.error
@@ -47,14 +48,17 @@ class Used:
     def __exit__(self, *error: Any) -> None:
         self._serving.__exit__(*error)
 
-    def asks(self, path: str, token: str = "", body: Any = None) -> tuple[int, str]:
+    def asks(
+        self, path: str, token: str = "", body: Any = None, method: str | None = None
+    ) -> tuple[int, str]:
         headers = {"Content-Type": "application/json"} | (
             {"Authorization": f"Bearer {token}"} if token else {}
         )
         url = f"http://127.0.0.1:{self.service.port}{path}"
         data = None if body is None else json.dumps(body).encode()
         try:
-            with urllib.request.urlopen(urllib.request.Request(url, data, headers)) as reply:
+            asked = urllib.request.Request(url, data, headers, method=method)
+            with urllib.request.urlopen(asked) as reply:
                 return reply.status, reply.read().decode()
         except urllib.error.HTTPError as error:
             return error.code, error.read().decode()
@@ -112,11 +116,13 @@ def test_metrics_are_there_for_a_token_of_all_projects(used: Used) -> None:
     assert used.asks("/health")[0] == used.asks("/api/v1/health")[0] == 200
     assert used.asks("/metrics")[0] == 401
     assert used.asks("/metrics", used.narrow)[0] == 403
+    assert used.asks("/health", method="TRACE")[0] == 405
     status, text = used.asks("/metrics", used.token)
     assert status == 200 and UNSEEN not in text and text.endswith("\n")
     found = samples(text)
     posts = 'method="POST",route="/api/v1/tasks/{task_id}/records",status="200"'
     assert found["ragassay_requests_total", posts] == 1
+    assert found["ragassay_requests_total", 'method="other",route="/health",status="405"'] == 1
     refused = [n for (_, labels), n in found.items() if 'status="401"' in labels]
     assert sum(refused) >= 2
     assert found["ragassay_jobs", 'status="completed"'] == 1
@@ -143,16 +149,23 @@ def test_the_log_has_a_line_a_request_and_job_and_no_content(used: Used) -> None
 
 def test_lines_of_text_hold_the_same_and_no_line_can_be_forged(capsys) -> None:
     start_log("text")
-    log_event("request", status=200, token='a "name"\n2026 info x=1', route="/a", calls=None)
+    log_event(
+        "request", status=200, token='a "name"\n2026 info x=1', route="/a", calls=None, x="y=1"
+    )
     (line,) = capsys.readouterr().err.splitlines()
     time, level, event, *facts = line.split(maxsplit=3)
     assert datetime.fromisoformat(time).tzinfo and (level, event) == ("info", "request")
-    assert facts[0].startswith('status=200 token="a \\"name\\"\\n2026 info x=1" route=/a')
+    assert facts[0].startswith('status=200 token="a \\"name\\"\\n2026 info x=1" route=/a x="y=1"')
     start_log(None)
     log_event("request", status=200)
     assert capsys.readouterr().err == ""
     log_event("error", level=40, error="x")
     assert " error error=x\n" in capsys.readouterr().err
+    for form in ("json", "text"):  # a defect comes with its traceback
+        start_log(form)
+        logging.getLogger("uvicorn").error("It broke.", exc_info=ValueError("why"))
+        told = capsys.readouterr().err
+        assert "ValueError: why" in (json.loads(told)["exception"] if form == "json" else told)
 
 
 def test_what_waits_is_counted(store: Store) -> None:

@@ -371,6 +371,10 @@ def test_a_store_that_had_a_token_stays_closed(store: Store) -> None:
 def test_what_a_folder_keeps_is_its_owners(tmp_path: Path) -> None:
     store = Store(tmp_path / "made")
     create_project(store, "p")
+    with store.reading() as connection:
+        asked = [f"PRAGMA {name}" for name in ("synchronous", "journal_mode", "foreign_keys")]
+        told = [connection.exec_driver_sql(one).scalar_one() for one in asked]
+    assert told == [2, "wal", 1], "what is acknowledged is on the disk"
     modes = {one.name: one.stat().st_mode & 0o777 for one in (tmp_path / "made").iterdir()}
     store.close()
     assert (tmp_path / "made").stat().st_mode & 0o777 == 0o700

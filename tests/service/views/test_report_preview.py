@@ -96,9 +96,9 @@ def test_a_search_looks_at_all_that_the_report_shows_and_unscored_samples_come_l
 ) -> None:
     data = [
         {
-            "id": f"q-{n}", "query": f"query {n}?",
+            "id": f"q-{n}", "query": f"{'QUERY' if n == 1 else 'query'} {n}?",
             "history": [{"speaker": "user", "text": f"earlier {n}"}],
-            "answer": f"ANSWER number {n}" + " so" * n,
+            "answer": f"ANSWER number {2 - n}" + " so" * n, "metrics": {"own": "elephants"},
             "passages": [{"id": f"doc-{n % 2}", "text": PASSAGE + " Ä" * (n % 2)}],
             "references": [f"reference {n}"], "metadata": {"topic": f"topic {n}"},
         }
@@ -122,5 +122,6 @@ def test_a_search_looks_at_all_that_the_report_shows_and_unscored_samples_come_l
     for sort, down, names in (
         ("m0", True, "q-0 q-1 q-2 Q-03"), ("m1", False, "q-0 q-1 q-2 Q-03"),
         ("m1", True, "q-2 q-1 q-0 Q-03"), ("id", True, "Q-03 q-2 q-1 q-0"),
+        ("query", False, "Q-03 q-0 q-1 q-2"), ("answer", True, "q-0 q-1 q-2 Q-03"),
     ):  # fmt: skip
         assert found(sort=sort, down=down) == names.split(), "unscored samples come last"

@@ -39,8 +39,9 @@ ASKED = {"suite": ["trecrag"], "metrics": ["umbrela"]}
     ("address", "share"), [("sqlite", 1.0), ("postgresql", 0.5)], indirect=["address"]
 )
 def test_a_report_that_lacks_scores_is_incomplete_until_a_later_try_brings_them(
-    store: Store, tmp_path: Path, share: float
+    store: Store, tmp_path: Path, share: float, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level("INFO", "ragassay.service")
     views = tmp_path / "views"
     client = asking(store, views=views)
     worker = Worker(store, WorkerOptions(tmp_path / "work", poll=0.1))
@@ -72,6 +73,12 @@ def test_a_report_that_lacks_scores_is_incomplete_until_a_later_try_brings_them(
     assert "Incomplete." not in page
     assert client.post(f"{API}/jobs/{job.id}/retry").status_code == 409
     assert [one.status for one in list_reports(store, task.id)] == ["completed"]
+    assert outcomes(caplog) == ["incomplete", "completed"]
+
+
+def outcomes(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """How jobs ended, as the log says."""
+    return [one.facts["outcome"] for one in caplog.records if one.getMessage().startswith("job ")]
 
 
 def test_a_later_try_that_brings_nothing_leaves_the_earlier_report_readable(
@@ -159,8 +166,9 @@ def test_a_later_try_asks_again_what_the_judge_answered_unusably(store: Store, t
 
 @pytest.mark.parametrize("cancels", [True, False])
 def test_a_job_that_is_cancelled_or_whose_worker_stops_keeps_what_is_paid(
-    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cancels: bool
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cancels: bool, caplog: Any
 ) -> None:
+    caplog.set_level("INFO", "ragassay.service")
     told, send = threading.Event(), subprocess.Popen.send_signal
     options = WorkerOptions(tmp_path / "work", beat=0.05, poll=0.05)
     monkeypatch.setattr(subprocess.Popen, "send_signal", lambda *words: (send(*words), told.set()))
@@ -184,6 +192,7 @@ def test_a_job_that_is_cancelled_or_whose_worker_stops_keeps_what_is_paid(
             retry_job(store, job.id)
         Worker(store, options).run(until_idle=True)
         assert get_job(store, job.id).status == "completed"
+        assert outcomes(caplog) == ["cancelled" if cancels else "given back", "completed"]
         assert server.stats()["answered"] == 4, "an answer that was in flight is not lost"
 
 

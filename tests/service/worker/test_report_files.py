@@ -37,8 +37,9 @@ from ragassay.service.store.reports import (
     preview_report,
     run_archive,
 )
-from ragassay.service.store.store_errors import NotThere
-from ragassay.service.views.separate_process import make_file, repack_apart
+from ragassay.service.store.store_errors import NotThere, StoreUnavailable
+from ragassay.service.views import separate_process
+from ragassay.service.views.separate_process import make_file, repack_apart, run_in_process
 from ragassay.service.web.report_pages import written_comparison_page
 from ragassay.service.worker.worker import Worker, WorkerOptions
 from stored_records import a_task, add, asking, item
@@ -89,9 +90,13 @@ def test_a_run_folder_that_was_made_elsewhere_becomes_a_report(store: Store, run
     own = ragassay.open_run(runs / "new").summary.metrics
     assert (report.status, report.name, report.from_timestamp) == ("completed", "elsewhere", None)
     headline = report.headline or {}
-    assert {n: one["mean"] for n, one in headline.items()} == {n: m.mean for n, m in own.items()}
+    for name in ("mean", "low", "high", "n_scored", "n_total", "signature"):
+        told = {n: getattr(metric, name) for n, metric in own.items()}
+        assert {n: one[name] for n, one in headline.items()} == told
     found = ragassay.diagnose(ragassay.open_run(runs / "new"))
-    assert {one["right"]["mean"] for one in headline.values()} == {found.share_right}
+    right = {"mean": found.share_right, "low": found.low, "high": found.high}
+    right["signature"] = own[found.headline].signature
+    assert all(right.items() <= one["right"].items() for one in headline.values())
     assert list_reports(store, task.id) == [report]
     with opened_report(store, report.id) as result:
         assert result.summary.metrics == own
@@ -175,6 +180,9 @@ def test_large_reports_are_written_and_compared_in_a_process_of_their_own(
     assert make_file(written_comparison_page, store, new, old, force=False) == here[2]
     assert len(processes) == 3
     refused()
+    away = ("postgresql://nobody@127.0.0.1:9/x", "ragassay.service.store.reports", "get_report")
+    with pytest.raises(StoreUnavailable, match="cannot be used"):
+        run_in_process(separate_process._made, *away, ["x"], {}, died="x")
 
 
 def hostile_zip(*names: str, link: bool = False, change: tuple[bytes, bytes] = (b"", b"")) -> Any:
@@ -335,6 +343,9 @@ def test_two_systems_of_one_task_are_compared_by_reports_over_their_records(
         headline = (get_report(store, key).headline or {})["exact_match"]
         means[headline["system"]] = headline["mean"], headline["n_total"], headline["n_systems"]
     assert means == {"v1": (0.0, 4, 1), "v2": (1.0, 4, 1), "": (0.5, 8, 2)}
+    for system, tags in (("v1", {""}), ("", {"v1", "v2"})):
+        rows = client.get(f"/reports/{keys[system]}/samples").json()["rows"]
+        assert {row["tag"] for row in rows} == tags
     places = {"new": keys["v2"], "old": keys["v1"]}
     answer = client.get(f"{API}/comparisons", params=places)
     assert 'filename="of v2 against of v1.json"' in answer.headers["content-disposition"]
