@@ -6,6 +6,7 @@ import html as html_lib
 import io
 import json
 import os
+import re
 import time
 from contextlib import closing
 from http.client import HTTPConnection, HTTPMessage
@@ -17,17 +18,21 @@ import pytest
 
 from ragassay.base.sample import Answer, Sample
 from ragassay.examples import path_of
+from ragassay.service.named_models import NamedModels
 from ragassay.service.store import schema
 from ragassay.service.store.database import Store
 from ragassay.service.store.projects import TaskOptions, create_project, create_task, get_task
 from ragassay.service.store.records import add_records, read_batch
-from ragassay.service.store.reports import create_report, get_report
+from ragassay.service.store.reports import add_report, create_report, get_report, list_reports
 from ragassay.service.store.tokens import create_token
 from ragassay.service.views.report_view import RowQuery
 from ragassay.service.views.view_folders import Views
+from ragassay.service.web import data_pages
+from ragassay.service.web.page_parts import duration
 from reports_examples import HOSTILE
 from served_pages import Served, report_of
-from stored_records import asking
+from service_process import until
+from stored_records import a_task, add, asking, item
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("forked")]
 
@@ -245,6 +250,7 @@ def test_a_page_says_that_the_store_is_away(tmp_path: Path) -> None:
     page = client.get("/", headers={"accept": "text/html"})
     assert (page.status_code, page.headers["content-type"][:9]) == (503, "text/html")
     assert client.get("/api/v1/projects").headers["retry-after"]
+    assert client.post("/api/v1/projects", json={"name": "p"}).status_code == 503
     assert "Try again later" in page.text and "private" not in page.text
     store.close()
 
@@ -279,15 +285,15 @@ def test_who_may_only_read_is_shown_no_form_that_writes(store: Store, tmp_path: 
     paths = ["/", f"/projects/{task.project_id}", f"/tasks/{task.id}", f"/tasks/{task.id}/records"]
     paths += [f"/tasks/{task.id}/records/a", f"/reports/{report.id}"]
     client = asking(store, views=tmp_path / "views")
-    for scope in ("read", "write"):
-        _, value = create_token(store, scope, scope, None)
+    for scope, project in (("read", None), ("write", None), ("write", task.project_id)):
+        _, value = create_token(store, scope, scope, project)
         headers = {"Authorization": f"Bearer {value}", "Accept": "text/html"}
         forms = [client.get(path, headers=headers).text for path in paths]
         has = [
             page.count("data-call") > 1 or "/upload" in page or "/delete" in page  # sign-out
             for page in forms
         ]
-        assert has == [scope == "write"] * len(paths), scope
+        assert has == [scope == "write" and not (path == "/" and project) for path in paths], scope
         assert ("token that may write" in forms[2]) == (scope == "read")
 
 
@@ -362,10 +368,62 @@ def test_whatever_a_browser_asks_for_in_vain_is_answered_by_a_page(
     plain.close()
     create_token(store, "reader", "read", None)
     asked = asking(store, views=tmp_path / "views").get(
-        "/api/v1/reports/x/run", headers=html, follow_redirects=False
+        "/api/v1/reports/x/run?a=1", headers=html, follow_redirects=False
     )
     assert asked.status_code == 303
-    assert asked.headers["location"] == "/login?then=/api/v1/reports/x/run"
+    assert asked.headers["location"] == "/login?then=/api/v1/reports/x/run%3Fa%3D1"
+
+
+def test_a_sign_in_is_kept_in_the_browser_until_the_sign_out(store: Store, tmp_path: Path) -> None:
+    _, over = create_token(store, "over", "read", expires=1.0)
+    _, good = create_token(store, "good", "read")
+    client = asking(store, views=tmp_path)
+    for token in (over, f"{good}x"):
+        assert client.post("/login", json={"token": token}).status_code == 403
+    kept = client.post("/login", json={"token": f" {good} "}).headers["set-cookie"].lower()
+    assert "httponly" in kept and "samesite=strict" in kept
+    assert client.get("/api/v1/whoami").json()["name"] == "good"
+    assert client.post("/logout").status_code == 204
+    assert client.get("/api/v1/whoami").status_code == 401
+
+
+def test_pages_of_a_task_list_all_its_records_and_who_judged_its_reports(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(data_pages, "RECORDS_OF_A_PAGE", 2)
+    store.models = NamedModels.parse([f"{name}=http://127.0.0.1:9/v1#m" for name in ("one", "two")])
+    task = a_task(store, *(item(n) for n in range(5)))
+    add(store, task, [item(4, response="It changed.")])
+    (tmp_path / "gone@2_1.000").mkdir()
+    with asking(store, views=tmp_path) as client:
+        until(lambda: not (tmp_path / "gone@2_1.000").exists())  # the view of no report
+    place, asked, seen = f"/tasks/{task.id}/records", "?text=What", list[str]()
+    while asked:
+        page = client.get(place + asked).text
+        assert ("First page" in page) is bool(seen)
+        seen += re.findall(r'/records/(r\d)">', page)
+        asked = html_lib.unescape("".join(re.findall(r'rel="next" href="([^"]+)"', page)))
+    assert seen == [f"r{n}" for n in reversed(range(5))]
+    for at, changed in ((0, True), (1, False), (9, False)):
+        page = client.get(f"{place}/r4", params={"at": at}).text
+        assert ("It changed." in page) is changed, at
+    for options in ({}, {"judge": ["two"]}):
+        create_report(store, task.id, "r", 0.0, 1e9, {"metrics": ["umbrela"], **options})
+    with store.writing() as connection:
+        headline = {f"m{n}": {"n_total": n, "mean": None} for n in (3, 1200)}
+        add_report(connection, task.id, "sent", headline=headline)
+    rows = re.findall(r'<td class="n">([^<]*)</td>\s*<td>([^<]*)</td>', client.get(place[:-8]).text)
+    assert rows == [("1,200", "–"), ("–", "two"), ("–", "one")], "the youngest first"
+    report = list_reports(store, task.id)[-1]
+    drawn = [{"created": float(n), "headline": {"m": {"mean": n, "low": None}}} for n in range(60)]
+    points = data_pages._trends([report.model_copy(update=one) for one in drawn])["m"]
+    assert [point.mean for point in points] == [*range(10, 60)], "the last ones"
+    assert [duration(n) for n in (40.2, 89.0, 90.0, 7_800.0)] == [
+        "41 s",
+        "89 s",
+        "2 min",
+        "130 min",
+    ]
 
 
 @pytest.mark.parametrize(("sent", "status"), [
