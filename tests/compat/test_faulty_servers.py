@@ -185,7 +185,7 @@ def test_a_url_that_is_no_mcp_server(path, words, site, complaint) -> None:
 
 
 def test_a_url_where_nobody_listens(complaint: Complaint) -> None:
-    write(far("http://127.0.0.1:9/mcp"))
+    write(far("http://me:secret@127.0.0.1:9/mcp"))
     assert "the server 'http://127.0.0.1:9/mcp' cannot be used: All connection" in complaint()
 
 

@@ -116,8 +116,9 @@ def test_each_step_asks_only_its_own_questions(tmp_path: Path) -> None:
     asked = {}
     for step in STEPS:
         judge = Scripted(SAID)
-        stepped(step, source, tmp_path / "out.jsonl", judge)
+        summary = stepped(step, source, tmp_path / "out.jsonl", judge)
         asked[step] = judge.asked
+        assert (summary.judging is None) is (not judge.asked)
     assert asked == {
         "algorithmic": [], "idk": ["says_idk"], "ragas": ["extract_claims", "claim_support"],
         "radbench": ["reference_rating"], "idk_condition": [],
@@ -384,23 +385,27 @@ def predictions(*numbers: int, **more: Any) -> list[dict[str, Any]]:
 
 
 def test_predictions_are_joined_with_their_tasks(tmp_path: Path) -> None:
-    tasks = written(tmp_path / "tasks.jsonl", [task(n) for n in (1, 2, 3)])
-    source = written(tmp_path / "in.jsonl", predictions(3, 1))
+    others = [task(n) for n in (1, 2, 3)]
+    tasks = written(tmp_path / "tasks.jsonl", [*others, task(4, task_id=4, targets=None)])
+    fourth = predictions(4, task_id=4, targets=task()["targets"])
+    source = written(tmp_path / "in.jsonl", [*predictions(3, 1), *fourth])
     summary = stepped("all", source, tmp_path / "out.jsonl", tasks=tasks)
-    first, second = lines(tmp_path / "out.jsonl")
-    assert (first["turn"], second["turn"]) == (3, 1)
+    first, second, third = lines(tmp_path / "out.jsonl")
+    assert (first["turn"], second["turn"], third["turn"]) == (3, 1, 4)
     assert first["task_id"] == "conv::3" and first["model"] == "m"
     assert first["targets"] == task()["targets"] and first["unknown"] == task()["unknown"]
     assert first["metrics"]["RB_llm_idk"] == [0.7]
-    assert any("1 of 3 tasks" in warning for warning in summary.warnings)
+    assert any("1 of 4 tasks" in warning for warning in summary.warnings)
     again = stepped("idk_condition", tmp_path / "out.jsonl", tmp_path / "out.jsonl")
-    assert again.metrics["RL_F_idk"].n_scored == 2  # the output stands by itself
+    assert again.metrics["RL_F_idk"].n_scored == 3  # the output stands by itself
 
 
 def test_the_contexts_that_a_system_saw_are_its_own(tmp_path: Path) -> None:
     tasks = written(tmp_path / "tasks.jsonl", [task()])
     own = [{"document_id": "x", "text": "It snows."}]
-    source = written(tmp_path / "in.jsonl", predictions(1, contexts=own, targets=None))
+    same = [{"speaker": "user", "text": turn["text"]} for turn in task()["input"]]
+    one = predictions(1, contexts=own, targets=None, input=same)
+    source = written(tmp_path / "in.jsonl", one)
     stepped("algorithmic", source, tmp_path / "out.jsonl", tasks=tasks)
     (found,) = lines(tmp_path / "out.jsonl")
     assert found["contexts"] == own and found["metrics"]["Extractiveness_RougeL"] == [1.0]
@@ -422,7 +427,9 @@ def test_a_record_says_who_was_asked_and_nobody_for_what_it_brought(tmp_path: Pa
         ([task(1)], predictions(2), r"in\.jsonl, line 1, field 'task_id'.*not in .*tasks\.jsonl"),
         ([task(1), task(1)], predictions(1), r"tasks\.jsonl, line 2.*already given in line 1"),
         ([task(1)], [{"predictions": [{"text": "a"}]}], r"line 1.*no task_id"),
+        ([task(1)], predictions(1, task_id=""), r"line 1.*no task_id"),
         ([task(1)], predictions(1, 1), r"line 2.*already given"),
+        ([task(1)], [], r"in\.jsonl.*(holds no records|is empty)"),
         ([task(1)], predictions(1, targets=[{"text": "other"}]), r"field 'targets'.*differ"),
         (
             [task(1, input=[{"text": "Hi."}, {"text": "Who?"}])],
@@ -452,6 +459,10 @@ def test_the_benchmarks_config_chooses_the_algorithmic_metrics(tmp_path: Path) -
         stepped("algorithmic", source, tmp_path / "out.jsonl", evaluators=config)
         names = [FIELDS[at] for at in (*chosen, 7, 8)]
         assert list(lines(tmp_path / "out.jsonl")[0]["metrics"]) == names
+    aggregate = "RB_agg: {}\nRB_agg_zero_denominator: {}\n"
+    config.write_text(aggregate)
+    stepped("algorithmic", source, tmp_path / "out.jsonl", evaluators=config)
+    assert list(lines(tmp_path / "out.jsonl")[0]["metrics"]) == [FIELDS[at] for at in (7, 8)]
     some = "{}: {{func: recall, target: target}}\nLength: {{func: length, target: target}}\n"
     for name in ("Recall", "Mine"):
         config.write_text(some.format(name))
@@ -468,6 +479,7 @@ def test_the_benchmarks_config_chooses_the_algorithmic_metrics(tmp_path: Path) -
 @pytest.mark.parametrize(("text", "message"), [
     ("", "not a mapping"), ("- Recall", "not a mapping"),
     ("Recall: recall", "not a metric's entry"),
+    ("Recall: {func: recall, prediction: other, target: target}", "not a metric's entry"),
     ("Recall: {func: recal, target: target}", "recall against target"),
     ("K: {func: k_prec, target: passage}", "no metric k_prec against passage"),
     ("Recall: {func: recall", "not YAML"),

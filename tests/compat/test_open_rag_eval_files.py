@@ -271,6 +271,7 @@ def test_rows_stand_by_id_and_runs_without_an_answer_in_no_file(tmp_path: Path) 
     ]  # fmt: skip
     evaluator = ragassay.TRECEvaluator(options={"run_consistency": True})
     written = write_reports(evaluator.evaluate(data, save=tmp_path / "run"), tmp_path, ["ore"])
+    assert ragassay.open_run(tmp_path / "run").summary.n_samples == len(data)
     assert sorted(one.name for one in written.values()) == [
         "ConsistencyEvaluator-eval_results.csv", "TRECEvaluator-eval_results.csv",
         "eval_results.csv", "eval_results.json",

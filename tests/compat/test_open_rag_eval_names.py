@@ -14,6 +14,7 @@ import ragassay
 from llm_server import LLMServer
 from ragassay import (
     Answer,
+    AutoNuggetMetric,
     CitationMetric,
     ConsistencyEvaluator,
     HallucinationMetric,
@@ -30,7 +31,12 @@ from ragassay import (
 )
 from ragassay.base.errors import RagassayWarning
 from ragassay.cli.command_line import call
-from ragassay.compat.open_rag_eval.judge_models import judge_keywords
+from ragassay.compat.open_rag_eval.judge_models import (
+    AnthropicModel,
+    GeminiModel,
+    TogetherModel,
+    judge_keywords,
+)
 from ragassay.compat.open_rag_eval.published_config import read_config
 from ragassay.engine.run.config_reading import checked
 from ragassay.models.classifiers.hhem import HHEM
@@ -113,7 +119,13 @@ def test_sampling_parameters_reach_the_endpoint(tmp_path, monkeypatch, server: L
     assert {name: body[name] for name in KWARGS} == KWARGS
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-environment")
     keyed = judge_keywords(OpenAIModel("gpt-test", "sk-given"))
-    assert keyed["environment"]["OPENAI_API_KEY"] == "sk-given"
+    assert keyed["environment"]["OPENAI_API_KEY"] == "sk-given" and "PATH" in keyed["environment"]
+    assert "sk-given" not in repr(OpenAIModel("gpt-test", "sk-given"))
+    with pytest.raises(UsageError, match="api_key"):
+        judge_keywords(OpenAIModel("gpt-test", "sk-of\ntwo lines"))
+    kinds = (OpenAIModel, AnthropicModel, GeminiModel, TogetherModel)
+    names = ["openai:m", "anthropic:m", "google:m", "together:m"]
+    assert [kind("m").word for kind in kinds] == names
     whole = TRECEvaluator(Scripted({}), {"model_kwargs": {"top_p": 0.5, "seed": 7}})
     for part in (whole.retrieval_metric, whole.generation_metric, whole.citation_metric):
         assert part.running == whole.no_answer_metric.running == {"top_p": 0.5, "judge_seed": 7}
@@ -149,7 +161,9 @@ def test_paths_are_looked_for_beside_the_file_then_in_the_working_directory(
 ) -> None:
     (tmp_path / "configs").mkdir()
     path = tmp_path / "configs" / "eval.yaml"
-    for text in ("evaluator: {name: trecrag}\ngenerated_answers: a.csv\n", "data: a.csv\n"):
+    evaluator = "evaluator: {name: trecrag}\n"
+    names = ("generated_answers", "input_results")
+    for text in (*(f"{evaluator}{name}: a.csv\n" for name in names), "data: a.csv\n"):
         path.write_text(text)
         (tmp_path / "a.csv").write_text("query,answer\nWho?,She.\n")
         monkeypatch.chdir(tmp_path)
@@ -174,6 +188,8 @@ def test_the_consistency_evaluator_compares_runs(tmp_path: Path) -> None:
     assert "answers: ROUGE-1" in str(found)
     evaluator.to_csv(found, tmp_path / "out.csv")
     assert "consistency_rouge_score" in (tmp_path / "out.csv").read_text()
+    first, *others = ConsistencyEvaluator().metrics  # both
+    assert first.startswith("runs_bertscore") and tuple(others) == evaluator.metrics
     with pytest.raises(UsageError, match="'rouge_score'"):
         ConsistencyEvaluator({"metrics": [{"rouge": {}}]})
     with pytest.raises(UsageError, match=r"bert_score\.lang"):
@@ -203,6 +219,8 @@ def test_a_model_without_its_key_says_which_argument_takes_it(monkeypatch) -> No
     with pytest.raises(UsageError, match="OpenAIModel has no key: give api_key=") as found:
         metric.compute({"query": "a", "passages": ["b"]})
     assert "OPENAI_API_KEY" in str(found.value) and "--key-file" not in str(found.value)
+    local = "http://127.0.0.1:9/v1"  # a server of one's own may need none
+    assert judge_keywords(OpenAIModel("m", base_url=local)) == {"judge": f"{local}#m"}
 
 
 PARTS = [{"text": "Frank Herbert wrote Dune.", "citations": ["[1]"]}]
@@ -220,7 +238,10 @@ FLAT = {"[1]": "Dune is a novel by Frank Herbert.", "[2]": "Dunes are hills of s
 def test_a_flat_record_is_understood_under_both_names(record: dict[str, Any]) -> None:
     told = CitationMetric().compute(record)
     assert told["f1"] == 1.0 and "unscored" not in told
-    assert list(UMBRELAMetric().compute(record)["umbrela_scores"]) == ["[1]", "[2]"]
+    graded = UMBRELAMetric().compute(record, k_values=[1, 2])
+    assert list(graded["umbrela_scores"]) == ["[1]", "[2]"]
+    scores = graded["retrieval_scores"]
+    assert [[*map(str, scores[name])] for name in ("precision@", "AP@")] == [["1", "2"]] * 2
     assert TRECEvaluator().evaluate(record).summary.metrics["citation.f1"].mean == 1.0
 
 
@@ -245,8 +266,20 @@ def test_impossible_values_of_other_options_are_refused_when_the_evaluator_is_ma
             TRECEvaluator(options=options)
         with pytest.raises(UsageError, match=next(iter(options))):
             UMBRELAMetric(**options)
+    options = {"shots": "few", "iterations": 3, "partial": 0.4}
+    whole = TRECEvaluator(options={**options, "hallucination_metric": {"max_chars": 9}})
+    for part, own in (
+        (whole.retrieval_metric, {"shots": "few"}), (whole.generation_metric, {"iterations": 3}),
+        (whole.citation_metric, {"partial": 0.4}), (whole.hallucination_metric, {"max_chars": 9}),
+    ):  # fmt: skip
+        assert own.items() <= part.parameters.items()
     assert TRECEvaluator().k_values == (1, 3, 5)
-    assert TRECEvaluator(options={"k_values": [2]}).k_values == (2,)
+    chosen = TRECEvaluator(options={"k_values": [2]})
+    assert chosen.k_values == (2,)
+    found = chosen.evaluate({"query": "Who?", "passages": FLAT}, ks=[3]).summary.metrics
+    assert "umbrela_P@3" in found and "umbrela_P@2" not in found
+    with pytest.warns(RagassayWarning, match="run_consistency is not true"):
+        TRECEvaluator(options={"run_consistency": False, "metrics_to_run_consistency": ["umbrela"]})
 
 
 def test_the_tools_own_options_are_read_as_in_its_files(tmp_path: Path) -> None:
@@ -319,6 +352,12 @@ def test_a_model_of_ones_own_judges_by_its_call(desk: Path) -> None:
     record = {"query": "Who?", "answer": "Jane Austen wrote it."}
     assert NoAnswerMetric(own).compute(record) == {"query_answered": "yes"}
     assert len(own.asked) == 1 and "Jane Austen wrote it." in own.asked[0]
+    two = [sample(), Sample(id="q2", query="Who?")]
+    answered, lacking = NoAnswerMetric(own).compute(two)
+    assert answered == NoAnswerMetric(own).compute(sample()) == {"query_answered": "yes"}
+    assert lacking["query_answered"] is None and [*lacking["unscored"]] == ["no_answer"]
+    found = AutoNuggetMetric(own).compute(record)
+    assert found["nuggetizer_scores"] is None and len(found["unscored"]) == 6
     result = TRECEvaluator(own).evaluate(record)
     assert result.summary.metrics["no_answer"].n_scored == 1
     assert result.summary.judging is not None and "mine" in result.summary.judging.signature

@@ -12,6 +12,7 @@ import pytest
 from ragassay.base.errors import UsageError
 from ragassay.cli.command_line import call
 from ragassay.compat.ultrarag import pipelines
+from ragassay.compat.ultrarag.binding import parameter_file, written
 
 pytestmark = pytest.mark.usefixtures("here")
 
@@ -102,6 +103,7 @@ def test_a_server_that_is_none(server: str, words: str, complaint: Complaint) ->
     ("branch: {router: [], branches: {a: []}}", ".branch.router': holds no step."),
     ("branch: {router: [evaluation.evaluate_trec], branches: {}}", ".branch.branches': name"),
     ("branch: [a]", ".branch': is not a mapping of router and branches"),
+    ("{evaluation.evaluate: , benchmark.get_data: }", "': is not a step."),
 ])  # fmt: skip
 def test_a_step_that_is_none(step: str, words: str, complaint: Complaint) -> None:
     write(f"{SERVERS}pipeline:\n- {step}\n", None)
@@ -110,10 +112,9 @@ def test_a_step_that_is_none(step: str, words: str, complaint: Complaint) -> Non
     assert words in said
 
 
-def test_a_parameter_without_a_default_is_asked_for(complaint: Complaint) -> None:
-    write(
-        f"{SERVERS}pipeline:\n- evaluation.evaluate_trec: {{input: {{run_path: $other}}}}\n", None
-    )
+@pytest.mark.parametrize("name", ["run_path", "metrics", "ir_metrics"])
+def test_a_parameter_without_a_default_is_asked_for(complaint: Complaint, name: str) -> None:
+    write(f"{SERVERS}pipeline:\n- evaluation.evaluate_trec: {{input: {{{name}: $other}}}}\n", None)
     assert complaint() == (
         "p.yaml, line 3, field 'pipeline.0.evaluation.evaluate_trec': evaluation.evaluate_trec "
         "takes the parameter 'other', which has no default. Write its value into the file that "
@@ -168,8 +169,13 @@ def test_build_leaves_an_older_file_and_prints_what_it_lacks(capsys) -> None:
     Path(FILE).write_text(old.replace("  note: 1\n", ""))
     assert call(["run", "p.yaml"]) == 0
     assert json.loads(Path("output/evaluate_results.json").read_bytes())["em"] == [1.0]
-    Path(FILE).write_text(old.replace("  note: 1\n", "  save_path: o.json\n"))
-    assert pipelines.build(Path("p.yaml")).lacking == ""
+    Path(FILE).write_text(old.replace("  note: 1\n", "  save_path: o.json\n  ks: [1]\n"))
+    built = pipelines.build(Path("p.yaml"))
+    assert built.lacking == "" and "does not use evaluation.ks" in built.notes[0]
+    assert pipelines.run(Path("p.yaml")).notes == built.notes
+    made = written(Path("parameter/p_parameter.yaml"), {"s": {"text": "two\nlines"}})
+    assert made.path.read_text() == "s:\n  text: |-\n    two\n    lines\n"
+    assert parameter_file(Path("p.yaml")) == Path(FILE), "ours comes first"
 
 
 @pytest.mark.parametrize(
@@ -271,6 +277,7 @@ def test_options_of_a_run_that_a_pipeline_does_not_take(complaint: Complaint) ->
 def test_a_flow_of_a_tool_that_says_nothing_is_refused() -> None:
     from ragassay.compat.ultrarag.pipeline_tools import Flow
 
+    assert Flow.declared("a, b -> c", ["x", "y"], ["b"]) == Flow({"x": "a", "y": "$b"}, ("c",))
     for text in ("a,b", "a,,b->c", "a->b,", "a,b,c->d"):
         with pytest.raises(UsageError, match=re.escape(repr(text))):
             Flow.declared(text, ["x", "y"], [])

@@ -149,6 +149,7 @@ def test_a_run_goes_on_from_a_step_with_what_was_kept(words: Path) -> None:
         "The step 2 (words.extend) was kept with other parameters than it has now. Run the "
         "pipeline without --from, or with --from 2."
     )
+    assert (whole.folder / "03_words.measure.json").is_file(), "what is refused deletes nothing"
     changed = pipelines.run(path, pipelines.Options(begin="2"))
     assert changed.variables["word_ls"] == ["a+", "bb+", "three+"]
 
@@ -180,6 +181,9 @@ def test_a_folder_is_looked_for_in_the_working_directory_then_beside_the_file(
     assert mcp_servers.address(made, "words").folder == words / "servers" / "words"
     server_folder(words / "work" / "servers" / "words", WORDS)
     assert mcp_servers.address(made, "words").folder == Path("servers/words")
+    (Path("servers/words") / "parameter.yaml").write_text("path: https://there/mcp\n")
+    far = mcp_servers.address(made, "words")
+    assert (far.kind, far.where) == ("url", "https://there/mcp")
 
 
 def test_a_file_that_is_missing_is_told_with_its_parameter(words: Path) -> None:
@@ -192,12 +196,13 @@ def test_a_dry_run_lists_what_the_tools_of_each_step_take_and_give(words: Path) 
     path = pipeline(
         words,
         "- words.split\n- loop:\n    times: 2\n    steps:\n    - words.extend\n"
-        "- branch:\n    router:\n    - words.by_length\n    branches:\n      long: []\n"
+        "- branch:\n    router:\n    - more.by_length\n    branches:\n      long: []\n"
         "      short:\n      - words.shout\n",
+        "{words: servers/words, more: servers/words, gone: nowhere}",
     )
     assert pipelines.steps(path) == [
         "1 words.split: text -> word_ls", "2 words.extend: suffix, word_ls -> word_ls",
-        "3 words.by_length: word_ls -> word_ls", "3 words.shout: word_ls -> loud_ls",
+        "3 more.by_length: word_ls -> word_ls", "3 words.shout: word_ls -> loud_ls",
     ]  # fmt: skip
 
 
@@ -222,6 +227,7 @@ server = MCPServer("plain")
 @server.tool()
 async def add(first: list[int], second: int, context: Context) -> dict[str, list[int]]:
     "Adds."
+    await context.report_progress(3)
     await context.report_progress(1, 2, "half")
     return {"sum_ls": [one + second for one in first]}
 
@@ -369,7 +375,8 @@ class Rows:
             {"data": item, "state": state} for item, state in zip(items, states, strict=True)
         ]
         self.parameters: Mapping[str, Any] = {}
-        flows = dict.fromkeys(("mark_a", "mark_b", "lose"), "rows->marked") | {"route": "->rows"}
+        flows = dict.fromkeys(("mark_a", "mark_b", "lose", "count"), "rows->marked")
+        flows |= dict.fromkeys(("route", "turned"), "->rows")
         self.tools: Mapping[str, Tool] = {
             name: Tool(name, Flow.declared(flow, ["rows"], ())) for name, flow in flows.items()
         }
@@ -380,7 +387,11 @@ class Rows:
         del progress
         if tool.name == "route":
             return {"rows": list(self._routed)}
+        if tool.name == "turned":
+            return {"rows": self._routed[::-1]}
         rows = arguments["rows"]
+        if tool.name == "count":
+            return {"marked": len(rows)}
         if tool.name == "lose":
             return {"marked": rows[1:]}
         return {"marked": [f"{tool.name}:{row}" for row in rows]}
@@ -446,6 +457,16 @@ def test_a_state_without_a_branch_names_its_row() -> None:
         r"from 0\) the state 'd', and 'branches' has: a, b, c\.",
     ):  # fmt: skip
         run(BRANCH % "mark_b", Rows([1, 2], ["a", "d"]))
+
+
+def test_states_are_texts_and_those_of_two_lists_agree() -> None:
+    steps = "- branch: {router: [%s], branches: {1: [s.mark_a], c: []}}\n"
+    assert run(steps % "s.route", Rows([5, 6], [1, "c"]))["marked"] == ["mark_a:5", None]
+    again = "s.route, {s.turned: {output: {rows: more}}}"
+    with pytest.raises(StepError, match="'more' has other states than another list"):
+        run(steps % again, Rows([5, 6], ["1", "c"]))
+    single = run("- branch: {router: [s.route], branches: {a: [s.count]}}\n", Rows([5, 6], "aa"))
+    assert single["marked"] == 2, "what is no list is no row's"
 
 
 def test_a_router_without_states_is_refused() -> None:

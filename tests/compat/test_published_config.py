@@ -192,6 +192,9 @@ def test_a_consistency_evaluator_has_all_runs_and_a_note_says_that_all_are_judge
     text = TOOL_LIST.replace("run_consistency: true", "run_consistency: false")
     file = read_config(written(text))
     assert any("judge all of them" in note for note in file.notes)
+    assert file.values["consistency_metrics"] == ROUGE, "no spread of what is judged once"
+    told = read_config(written(TOOL_LIST)).notes
+    assert not [note for note in told if "judge all of them" in note]
     body = summary(capsys, DATA, "--config", str(written(text)))
     assert body["n_samples"] == 5
     assert body["consistency"]["metrics"]["consistency_rouge_score"]["n_scored"] == 2
@@ -285,6 +288,15 @@ evaluator:
 def test_our_own_keys_may_stand_beside_an_evaluator(desk: Path) -> None:
     config = read(f"{PAGE_TREC}judge: offline\nlimit: 2\n")
     assert config.judge == ["offline"] and config.limit == 2 and config.ks == [1, 3, 5]
+    assert read_config(written(f"{PAGE_TREC}judge: offline\n")).notes == []
+    for name, suite in (
+        ("TREC", "trecrag"),
+        ("golden_answer", "golden"),
+        ("goldenAnswer", "golden"),
+    ):
+        assert read(f"evaluator: {{name: {name}}}\n").suite == [suite]
+    model = "hallucination_metric: {model_name: vectara/hallucination_evaluation_model}"
+    assert "models" not in read_config(written(f"{PAGE_TREC}    {model}\n")).values
 
 
 # Keys
@@ -330,6 +342,8 @@ def test_the_key_comes_from_the_variable_that_the_file_names(
 # Mistakes
 
 HHEM = "evaluator:\n  name: trecrag\n  options:\n    hallucination_metric:\n      "
+LOCAL = "evaluator:\n  name: trecrag\n  model: {type: openai, base_url: 'http://localhost:1/v1'}\n"
+EMBED = "evaluator:\n  name: golden_answer\n  embedding_model: {type: OpenAIEmbeddingModel"
 PUBLISHED_MISTAKES = [
     (TOOL.replace("input_queries", "input_querys"), 1, "Did you mean 'input_queries'"),
     (TOOL.replace("TRECEvaluator", "TRECEvaluater"), 8, "'type: TRECEvaluator'"),
@@ -366,6 +380,9 @@ PUBLISHED_MISTAKES = [
         "ANTHROPIC_BASE_URL",
     ),
     ("evaluator:\n  name: trecrag\n  model:\n    type: GeminiModel\n", 3, "Which model of"),
+    (LOCAL, 3, "Which model of the server"),
+    (f"{EMBED}}}\n", 3, "as in text-embedding-3-small"),
+    (f"{EMBED}, name: m, api_key: '${{oc.env:MINE}}'}}\n", 3, "is read from OPENAI_API_KEY"),
     (TOOL.replace("gpt-4o-mini", "${oc.decode:X}"), 11, "is not a reference"),
     (TOOL.replace("gpt-4o-mini", "${oc.env:NOT_SET}"), 11, "NOT_SET, which is not set"),
 ]
@@ -448,6 +465,12 @@ def test_bert_score_takes_a_folder_and_a_layer(desk, monkeypatch, where, asked) 
         file.values["consistency_metrics"][0] == f"runs_bertscore(model={folder},rescale=false).f"
     )
     assert any("there is no baseline for this model" in note for note in file.notes)
+    off = (
+        text.replace('lang: "en"', 'lang: "en"\n          rescale_with_baseline: false')
+        if not asked
+        else text.replace("baseline: true", "baseline: false")
+    )
+    assert not read_config(written(off, path.name)).notes
     for layer in (3, 0):
         path.write_text(text.replace('lang: "en"', f"layer: {layer}"))
         (metric, *_) = read_config(path).values["consistency_metrics"]
@@ -467,7 +490,8 @@ def test_golden_answers_are_a_suite_with_judge_embedder_and_queries(desk: Path) 
     assert values["suite"] == ["golden"] and values["judge"] == ["openai:gpt-4o-mini"]
     assert values["embedder"] == "openai:text-embedding-3-small"
     assert Path(values["references"]).name == "queries.csv"
-    assert "references" not in read_config(written(text), {"references": "mine.csv"}).values
+    given = read_config(written(text), {"references": "mine.csv", "embedder": "mine"}).values
+    assert not {"references", "embedder"} & {*given}
 
 
 LINES = [*TOOL.splitlines(), *TOOL_LIST.splitlines(), *PAGE_CONSISTENCY.splitlines()]

@@ -134,6 +134,8 @@ def test_ultrarags_parameter_file_works_in_trec(runs: Path, capsys) -> None:
         "mrr": 0.75, "map": 0.75, "recall@1": 0.5, "recall@5": 1.0, "P@1": 0.5, "P@5": 0.2,
         "ndcg@1": 0.5, "ndcg@5": pytest.approx((1 + 0.63092975) / 2),
     }  # fmt: skip
+    paged = ("-m", "Precision", "--ks", "5", "--format", "ultrarag")
+    assert printed(capsys, "trec", "qrels", "a.run", *paged) == {"P@5": 0.2}
     usual = printed(capsys, "trec", "qrels", "a.run", "--format", "ultrarag")
     assert len(usual) == 2 + 3 * 6
     two = printed(capsys, "trec", "qrels", "b.run", "a.run", "--format", "ultrarag", "-m", "map")

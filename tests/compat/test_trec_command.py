@@ -81,6 +81,7 @@ def test_c_averages_over_all_judged_queries(trec: Trec) -> None:
     assert found["measures"]["map"]["all"] == pytest.approx(1.5 / 3)
     assert found["measures"]["map"]["queries"] == {"q1": 0.5, "q2": 1.0, "q3": 0.0}
     assert [found["measures"][name]["all"] for name in ("num_rel", "num_q")] == [3, 3]
+    assert "not in the run: counted 0" in trec.said("qrels old.run -c -m map")[1]
     about = ("qrels", "run", "tag", "n_queries", "n_judged", "n_missing", "n_unjudged")
     assert [found[name] for name in about] == ["qrels", "old.run", "old", 3, 3, 1, 0]
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ragassay.base.errors import ArgumentError, InputError, RagassayWarning
+from ragassay.base.errors import ArgumentError, InputError, OptionError, RagassayWarning
 from ragassay.compat import ultrarag
+from ragassay.compat.ultrarag.ultrarag_servers import check_argument
 
 MOON = ["14 December 1972 UTC", "December 1972"]
 NAMES = ("acc", "em", "stringem", "coverem", "f1", "rouge-1", "rouge-2", "rouge-l")
@@ -85,6 +86,14 @@ def test_only_what_was_asked_for_is_given(shared: Path) -> None:
     assert ultrarag.evaluate_trec(run, qrels, ["map"], [])["eval_res"] == {
         "map": pytest.approx(0.1523, abs=5e-5)
     }
+    with pytest.raises(ArgumentError, match="ks is empty, and ndcg"):
+        ultrarag.evaluate_trec(run, qrels, ["map", "ndcg"], [])
+    with pytest.raises(ArgumentError, match="n_resamples"):
+        ultrarag.evaluate_trec_pvalue(run, run, qrels, n_resamples=0)
+    for tool, name in (("evaluate", "metrics"), ("evaluate_trec", "save_path")):
+        check_argument(tool, name, None)  # it may be left out
+    with pytest.raises(OptionError):
+        check_argument("evaluate_trec", "metrics", None)
 
 
 def test_two_runs_are_tested_over_the_queries_that_either_has(tmp_path: Path) -> None:
@@ -135,6 +144,8 @@ def test_shuffling_and_limiting_keep_rows_together(tmp_path: Path) -> None:
     assert len(found["a"]) == 20
     assert found["a"] != sorted(found["a"]) and max(found["a"]) >= 20
     assert found == ultrarag.get_data({**asked, "seed": 7})
+    assert ultrarag.get_data(asked) == ultrarag.get_data({**asked, "seed": 42})
+    assert len(ultrarag.get_data({**asked, "limit": 1})["a"]) == 1
     assert found != ultrarag.get_data({**asked, "seed": 8})
 
 
