@@ -1,7 +1,5 @@
 """Servers that fail: one sentence each, which names the server, the step and the server's words."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

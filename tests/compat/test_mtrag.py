@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import json
 import math
 import re
@@ -40,16 +38,11 @@ def sample(
     given: dict[str, Any] | None = None,
 ) -> Sample:
     return Sample(
-        id="q",
-        query="where does the cat sit?",
-        answer=None if answer is None else Answer(answer),
+        id="q", query="where does the cat sit?", answer=None if answer is None else Answer(answer),
         references=references or ("the cat sat down",),
         passages=None if passages is None else tuple(Passage(text=text) for text in passages),
         given=given or {},
-    )
-
-
-# --- published values ---------------------------------------------------------------------------
+    )  # fmt: skip
 
 
 def test_rouge_l_of_all_human_evaluated_answers_is_reproduced(shared: Path) -> None:
@@ -70,9 +63,6 @@ def test_rb_agg_of_all_human_evaluated_answers_follows_from_its_parts(shared: Pa
         assert outcome.number == pytest.approx(one.given["rb_agg_idk"], abs=1e-12)
         conditioned += "in place of" in outcome.explanation
     assert conditioned == 11 + 10 + 3 + 2
-
-
-# --- definitions --------------------------------------------------------------------------------
 
 
 def test_the_suite_has_the_fifteen_published_fields_with_their_steps() -> None:
@@ -167,9 +157,6 @@ def test_published_extractiveness_is_reversed_and_coverage_joins_passages() -> N
     assert scored("extractive_coverage(run=3)", one).value == 0.6
     assert scored("extractive_coverage(run=9)", sample("red bus", passages=("red bus",))).value == 1
     assert isinstance(score("extractive_coverage", sample("?!")), Unscored)
-
-
-# --- what is missing ----------------------------------------------------------------------------
 
 
 def test_no_contexts_count_as_extractiveness_0() -> None:

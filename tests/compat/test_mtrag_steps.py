@@ -1,7 +1,5 @@
 """MT-RAG's five steps over a file that grows: `ragassay mtrag --step`."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping
@@ -45,9 +43,6 @@ def stepped(
 ) -> Summary:
     with Asker(judge or Scripted(SAID)) as asker:
         return run_steps(StepOptions(step, source, target, **options), asker)
-
-
-# --- what a step writes -------------------------------------------------------------------------
 
 
 def test_the_file_grows_step_by_step_and_ends_as_all_at_once_leaves_it(tmp_path: Path) -> None:
@@ -108,9 +103,6 @@ def test_nan_in_a_record_becomes_null_and_the_output_is_strict_json(tmp_path: Pa
     assert "NaN" not in text and json.loads(text)["extra"] is None
 
 
-# --- judges -------------------------------------------------------------------------------------
-
-
 def test_each_step_asks_only_its_own_questions(tmp_path: Path) -> None:
     source = written(tmp_path / "in.jsonl", [record()])
     asked = {}
@@ -153,9 +145,7 @@ def test_conditioning_reads_its_input_and_asks_nobody(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("label", ["ANSWERABLE", "UNANSWERABLE"])
 @pytest.mark.parametrize("said", [{"claims": []}, *Reason])
-def test_conditioning_by_itself_treats_a_null_as_all_steps_at_once_do(
-    tmp_path: Path, label: str, said: Any
-) -> None:
+def test_conditioning_alone_treats_a_null_as_all_steps_at_once_do(tmp_path, label, said) -> None:
     source = written(tmp_path / "in.jsonl", [record(1, label, metrics=BERT)])
     judge = Scripted({**SAID, "extract_claims": said})
     whole = stepped("all", source, tmp_path / "all.jsonl", judge)
@@ -185,9 +175,6 @@ def test_underspecified_queries_get_the_verdict_that_conditioning_needs(tmp_path
     assert first["metrics"]["RL_F_idk"] == [1.0]
     assert "underspecified_eval" not in second["metrics"]
     assert "underspecified_eval" not in second["metrics_unscored"]
-
-
-# --- whose values they are ------------------------------------------------------------------------
 
 
 class Named(Scripted):
@@ -305,9 +292,7 @@ def test_one_mean_of_two_judges_is_labelled_as_that_and_told(tmp_path: Path) -> 
         ("UNANSWERABLE", {"idk_eval": [1]}, "ragas, radbench"),
     ],
 )
-def test_conditioning_names_only_the_steps_that_are_really_missing(
-    tmp_path: Path, label: str, metrics: dict[str, Any], missing: str
-) -> None:
+def test_conditioning_names_the_steps_that_are_missing(tmp_path, label, metrics, missing) -> None:
     records = [record(1, label, metrics={"RB_agg": [0.5], **metrics})]
     source = written(tmp_path / "in.jsonl", records)
     found = stepped("idk_condition", source, tmp_path / "out.jsonl")
@@ -374,9 +359,6 @@ def test_refresh_asks_for_all_that_judges_gave_and_keeps_what_models_gave(tmp_pa
         assert lines(tmp_path / "out.jsonl")[0]["metrics"]["RL_F_idk"] == [value]
 
 
-# --- tasks and predictions in two files -----------------------------------------------------------
-
-
 def predictions(*numbers: int, **more: Any) -> list[dict[str, Any]]:
     return [
         {"task_id": f"conv::{n}", "predictions": [{"text": "It snows."}], "model": "m", **more}
@@ -433,22 +415,16 @@ def test_a_record_says_who_was_asked_and_nobody_for_what_it_brought(tmp_path: Pa
         ([task(1)], predictions(1, targets=[{"text": "other"}]), r"field 'targets'.*differ"),
         (
             [task(1, input=[{"text": "Hi."}, {"text": "Who?"}])],
-            predictions(1, input=[{"text": "Ho."}, {"text": "Who?"}]),
-            r"field 'input'.*differ",
+            predictions(1, input=[{"text": "Ho."}, {"text": "Who?"}]), r"field 'input'.*differ",
         ),
         ([task(1)], predictions(1, answerability=["PARTIAL"]), r"ANSWERABLE.*PARTIAL|PARTIAL"),
     ],
-)
-def test_files_that_do_not_fit_are_refused_with_their_place(
-    tmp_path: Path, tasks: list[Any], source: list[Any], message: str
-) -> None:
+)  # fmt: skip
+def test_files_that_do_not_fit_are_refused_with_a_place(tmp_path, tasks, source, message) -> None:
     options = {"tasks": written(tmp_path / "tasks.jsonl", tasks)}
     with pytest.raises(InputError, match=message):
         stepped("idk", written(tmp_path / "in.jsonl", source), tmp_path / "out.jsonl", **options)
     assert not (tmp_path / "out.jsonl").exists()
-
-
-# --- the choice of metrics ------------------------------------------------------------------------
 
 
 def test_the_benchmarks_config_chooses_the_algorithmic_metrics(tmp_path: Path) -> None:
@@ -532,9 +508,6 @@ def test_a_step_that_ends_early_leaves_the_file_as_it_was(tmp_path, error: BaseE
     assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
 
 
-# --- the command ----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("flags", "words"), [
     ({"provider": None}, None), ({"provider": "openai"}, "openai"),
     ({"provider": "openai", "judge_model": "gpt-x"}, "openai:gpt-x"),
@@ -589,10 +562,9 @@ def test_the_steps_run_against_a_real_endpoint_and_pay_once(tmp_path: Path) -> N
     source = written(tmp_path / "in.jsonl", [record(n) for n in range(1, 6)])
     with LLMServer() as server:
         given = {
-            "output": tmp_path / "out.jsonl",
-            "judge": [f"{server.url}#some-model"],
+            "output": tmp_path / "out.jsonl", "judge": [f"{server.url}#some-model"],
             "ledger": str(tmp_path / "ledger.sqlite"),
-        }
+        }  # fmt: skip
         answered = []
         for _ in range(2):
             mtrag("idk", source, **given)

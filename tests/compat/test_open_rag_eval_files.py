@@ -1,7 +1,5 @@
 """The four files of ``--format ore``, and the tool's own files made again from their answers."""
 
-from __future__ import annotations
-
 import csv
 import dataclasses
 import itertools
@@ -96,11 +94,9 @@ class Recorded(Judge):
         step = ore_values.STEPS[question.kind]
         took = self.tokens.pop(step, {"input_tokens": 0, "output_tokens": 0})
         made = Provenance(
-            self.label,
-            model="fake-model",
-            input_tokens=took["input_tokens"],
+            self.label, model="fake-model", input_tokens=took["input_tokens"],
             output_tokens=took["output_tokens"],
-        )
+        )  # fmt: skip
         reply = type(question).reply.model_validate(said, strict=False)
         return JudgeAnswer(question, question.check(reply), made, repeat)
 
@@ -164,9 +160,7 @@ def links(run: Mapping[str, Any]) -> dict[tuple[str, str], float]:
 
 
 @pytest.fixture(scope="module", params=["edge", "multi"])
-def both(
-    request: pytest.FixtureRequest, shared: Path, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Path, Path]:
+def both(request: pytest.FixtureRequest, shared: Path, tmp_path_factory) -> tuple[Path, Path]:
     """The tool's folder, and ours from its answers, its configuration and its answers."""
     theirs = shared / "data" / "open_rag_eval" / "tool_0.3.0" / request.param
     ours = tmp_path_factory.mktemp(request.param)
@@ -249,9 +243,6 @@ def test_the_columns_of_tokens_are_made_again(shared: Path, tmp_path: Path, name
         assert [found[column] for column in columns] == [row[column] for column in columns]
 
 
-# --- what the files hold where the tool has none
-
-
 PASSAGES = (Passage("Iron is heavy.", id="[1]"), Passage("Wool is light.", id="[2]"))
 
 
@@ -284,10 +275,8 @@ def test_rows_stand_by_id_and_runs_without_an_answer_in_no_file(tmp_path: Path) 
     assert list(compared) == ["q10", "q2"], "two runs are too few for the tool"
     viewed = json.loads((tmp_path / ore_files.JSON).read_text())["evaluation"]
     assert [(one["query_id"], len(one["runs"])) for one in viewed] == [
-        ("q1", 2),
-        ("q10", 3),
-        ("q2", 3),
-    ]
+        ("q1", 2), ("q10", 3), ("q2", 3),
+    ]  # fmt: skip
     assert viewed[0]["consistency"] == {} and "mean_umbrela_score" in viewed[1]["consistency"]
 
 

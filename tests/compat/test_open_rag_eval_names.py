@@ -1,7 +1,5 @@
 """Each name that Open RAG Eval's page prints works where its reader would type it."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re
@@ -31,12 +29,8 @@ from ragassay import (
 )
 from ragassay.base.errors import RagassayWarning
 from ragassay.cli.command_line import call
-from ragassay.compat.open_rag_eval.judge_models import (
-    AnthropicModel,
-    GeminiModel,
-    TogetherModel,
-    judge_keywords,
-)
+from ragassay.compat.open_rag_eval import judge_models as models
+from ragassay.compat.open_rag_eval.judge_models import judge_keywords
 from ragassay.compat.open_rag_eval.published_config import read_config
 from ragassay.engine.run.config_reading import checked
 from ragassay.models.classifiers.hhem import HHEM
@@ -107,9 +101,6 @@ def test_the_pages_python_works(page: str, tmp_path: Path) -> None:
     assert {*COLUMNS, "query_id", "query"} <= {*head}
 
 
-# --- sampling parameters
-
-
 def test_sampling_parameters_reach_the_endpoint(tmp_path, monkeypatch, server: LLMServer) -> None:
     monkeypatch.chdir(tmp_path)
     model = OpenAIModel("gpt-test", "sk-test-key-0000000", server.url)
@@ -123,9 +114,8 @@ def test_sampling_parameters_reach_the_endpoint(tmp_path, monkeypatch, server: L
     assert "sk-given" not in repr(OpenAIModel("gpt-test", "sk-given"))
     with pytest.raises(UsageError, match="api_key"):
         judge_keywords(OpenAIModel("gpt-test", "sk-of\ntwo lines"))
-    kinds = (OpenAIModel, AnthropicModel, GeminiModel, TogetherModel)
-    names = ["openai:m", "anthropic:m", "google:m", "together:m"]
-    assert [kind("m").word for kind in kinds] == names
+    kinds = (models.AnthropicModel, models.GeminiModel, models.TogetherModel)
+    assert [kind("m").word for kind in kinds] == ["anthropic:m", "google:m", "together:m"]
     whole = TRECEvaluator(Scripted({}), {"model_kwargs": {"top_p": 0.5, "seed": 7}})
     for part in (whole.retrieval_metric, whole.generation_metric, whole.citation_metric):
         assert part.running == whole.no_answer_metric.running == {"top_p": 0.5, "judge_seed": 7}
@@ -153,12 +143,7 @@ def test_sampling_parameters_stand_in_a_configuration(tmp_path: Path, where: str
         checked(read_config(path))
 
 
-# --- paths
-
-
-def test_paths_are_looked_for_beside_the_file_then_in_the_working_directory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_paths_are_looked_for_beside_the_file_then_where_one_works(tmp_path, monkeypatch) -> None:
     (tmp_path / "configs").mkdir()
     path = tmp_path / "configs" / "eval.yaml"
     evaluator = "evaluator: {name: trecrag}\n"
@@ -171,9 +156,6 @@ def test_paths_are_looked_for_beside_the_file_then_in_the_working_directory(
         (tmp_path / "configs" / "a.csv").write_text("query,answer\nWho?,He.\n")
         assert Path(read_config(path).values["data"]) == tmp_path / "configs" / "a.csv"
         (tmp_path / "configs" / "a.csv").unlink()
-
-
-# --- the other evaluators
 
 
 def test_the_consistency_evaluator_compares_runs(tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """What is wrong with a pipeline, its parameters or its data: one sentence with the place."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Pipelines of several servers: renaming, loops, branches, going on from a step."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import os
@@ -117,10 +115,9 @@ def test_inputs_and_outputs_are_renamed(words: Path) -> None:
         "- words.measure:\n    input: {word_ls: second}\n",
     )
     assert pipelines.run(path).variables == {
-        "first": ["a", "bb", "three"],
-        "second": ["aa bb three", "bba bb three", "threea bb three"],
+        "first": ["a", "bb", "three"], "second": ["aa bb three", "bba bb three", "threea bb three"],
         "length_ls": [11, 12, 15],
-    }
+    }  # fmt: skip
 
 
 def test_a_loop_of_branches_ends_rows_one_by_one(words: Path) -> None:
@@ -171,9 +168,7 @@ def test_what_steps_save_is_no_file_they_were_read_from(tmp_path, monkeypatch) -
     assert pipelines.run(path, pipelines.Options(begin="3")).variables == whole
 
 
-def test_a_folder_is_looked_for_in_the_working_directory_then_beside_the_file(
-    words: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_is_looked_for_where_one_works_then_beside_the_file(words, monkeypatch) -> None:
     path = pipeline(words, "- words.split\n")
     (words / "work").mkdir()
     monkeypatch.chdir(words / "work")

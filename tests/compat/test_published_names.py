@@ -1,7 +1,5 @@
 """Each name that ML cube's, UltraRAG's and datapizza's pages print works where it is typed."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

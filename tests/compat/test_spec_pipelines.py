@@ -1,7 +1,5 @@
 """The pipelines that UltraRAG's page prints run as printed, and its published values come out."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
@@ -104,9 +102,7 @@ def test_a_file_that_is_built_is_the_one_printed(page: str, folder: Path) -> Non
     assert (folder / path).read_text().split() == printed(page, path).split()
 
 
-def test_the_full_pipeline_runs_offline_on_the_bundled_documents(
-    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_full_pipeline_runs_offline_on_bundled_documents(page, tmp_path, monkeypatch) -> None:
     pytest.importorskip("bm25s", reason="the example's retriever needs bm25s")
     example = tmp_path / "examples" / "ultrarag"
     shutil.copytree(EXAMPLE, example, ignore=shutil.ignore_patterns("output"))

@@ -1,7 +1,5 @@
 """``ragassay trec``: its options, what makes no sense, and the lines of trec_eval's own tests."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 from typing import Any
@@ -296,9 +294,7 @@ OFFICIAL = [
 
 
 @pytest.mark.parametrize(("output", "words"), OFFICIAL)
-def test_every_line_of_the_official_output_is_printed(
-    output: str, words: str, shared: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
-) -> None:
+def test_every_line_of_official_output_comes(output, words, shared, monkeypatch, capsys) -> None:
     folder = shared / "data" / "trec_eval"
     monkeypatch.chdir(folder)
     assert call(["trec", "--format", "trec_eval", *words.split()]) == 0

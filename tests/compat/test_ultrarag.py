@@ -1,7 +1,5 @@
 """The tools of UltraRAG's servers as functions: the values of its own code, and its shapes."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -127,10 +125,9 @@ def test_a_row_is_the_same_record_in_every_column(tmp_path: Path) -> None:
     with pytest.warns(RagassayWarning, match=r"1 record lacks the field 'pred' .*: 1\)"):
         found = ultrarag.get_data({"path": path, "key_map": KEYS})
     assert found == {
-        "q_ls": ["one", "two", "three"],
-        "gt_ls": [["1"], ["2"], ["3"]],
+        "q_ls": ["one", "two", "three"], "gt_ls": [["1"], ["2"], ["3"]],
         "pred_ls": ["1", None, "3"],
-    }
+    }  # fmt: skip
     with pytest.warns(RagassayWarning):
         scored = ultrarag.evaluate(found["pred_ls"], found["gt_ls"], ["em"])["eval_res"]
     assert scored == {"em": [1.0, None, 1.0], "avg_em": 1.0}

@@ -4,8 +4,6 @@ The tests with UltraRAG itself need its repository (``ULTRARAG``) and the Python
 that runs it (``ULTRARAG_PYTHON``): its packages cannot stand beside ragassay's.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -103,9 +101,8 @@ def test_ultrarags_servers_run_under_our_runner(tmp_path, monkeypatch) -> None:
     steps = [
         *("benchmark.get_data", "retriever.retriever_init", "retriever.bm25_index"),
         *("retriever.retriever_init", "retriever.bm25_search", "prompt.qa_rag_boxed"),
-        "custom.output_extract_from_boxed:\n    input: {ans_ls: prompt_ls}",
-        "evaluation.evaluate",
-    ]
+        "custom.output_extract_from_boxed:\n    input: {ans_ls: prompt_ls}", "evaluation.evaluate",
+    ]  # fmt: skip
     Path("p.yaml").write_text(
         "\n".join(["servers:", *servers, f"  evaluation: {EVALUATION}", "pipeline:"])
         + "".join(f"\n- {step}" for step in steps)

@@ -253,13 +253,12 @@ def test_what_an_agent_and_a_person_choose_reaches_the_run(tmp_path: Path) -> No
     file = used(lambda: paid, use)[0]  # needs no key
     assert (file["applicable"]["answered"], [*file["not_here"]]) == (3, ["bertscore.f"])
     asked[:] = [("run_suite", {**answers_of, "metrics": "answered"})]
-    asked += [("explain_score", {"run": "runs/answers-3", "sample": "q1", "full": full})
-              for full in (False, True)]  # fmt: skip
+    explain = {"run": "runs/answers-3", "sample": "q1"}
+    asked += [("explain_score", {**explain, "full": full}) for full in (False, True)]
     with LLMServer() as server:
         judges = {"judge": [f"{server.url}#{name}" for name in "ab"]}
-        _, *explained = used(
-            lambda: mcp.Client(create_server(McpOptions((tmp_path,), judges))), use
-        )
+        panel = create_server(McpOptions((tmp_path,), judges))
+        _, *explained = used(lambda: mcp.Client(panel), use)
     (said,), (more,) = (one["scores"][0]["judge_answers"] for one in explained)
     assert not [one for one in (said, *said["votes"]) if {"messages", "reply", "data"} & {*one}]
     assert all(vote["messages"] and vote["reply"] for vote in more["votes"])
@@ -379,13 +378,8 @@ def run_step(folder: Path, step: str, variables: dict[str, Any], changes: dict[s
     return asyncio.run(main())
 
 
-@pytest.fixture
-def evaluation(tmp_path: Path) -> Path:
-    return Path(shutil.copytree(EVALUATION, tmp_path / "evaluation"))
-
-
-def test_short_answers(evaluation: Path, tmp_path: Path) -> None:
-    saved = tmp_path / "output" / "x.json"
+def test_ultrarags_runner_gets_values_sentences_and_the_published_flows(tmp_path: Path) -> None:
+    evaluation, saved = Path(shutil.copytree(EVALUATION, tmp_path / "evaluation")), tmp_path / "x/y"
     variables = {
         "pred_ls": ["December 14, 1973", "It was December 1972, i.e. 14 December 1972 UTC"],
         "gt_ls": [["14 December 1972 UTC", "December 1972"]] * 2,
@@ -395,16 +389,9 @@ def test_short_answers(evaluation: Path, tmp_path: Path) -> None:
     assert found["avg_acc"] == 0.5
     assert found["rouge-l"] == pytest.approx([0.4, 4 / 7])
     assert json.loads(saved.read_text()) == found
-
-
-def test_an_error_is_the_tools_own_sentence(evaluation: Path) -> None:
     said = run_step(evaluation, "evaluate", {"pred_ls": ["a"], "gt_ls": ["Paris"]}, {})
     assert said.endswith("gt_ls.0: must be a valid list, not 'Paris'.")
-
-
-def test_flows_and_parameters_are_the_published_ones(evaluation: Path) -> None:
     assert yaml.safe_load((EVALUATION / "parameter.yaml").read_text()) == PARAMETERS["evaluation"]
-    run_step(evaluation, "evaluate", {"pred_ls": ["a"], "gt_ls": [["a"]]}, {"save_path": ""})
     tools = yaml.safe_load((evaluation / "server.yaml").read_text())["tools"]
     assert set(tools) == set(FLOWS["evaluation"])
     assert tools["evaluate"]["input"] == {

@@ -1,7 +1,5 @@
 """Clients choose among the judges that the operator names, and reach no other address."""
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile
@@ -69,9 +67,7 @@ def test_the_first_judge_judges_where_none_is_named(store: Store, tmp_path, monk
 
 
 @pytest.mark.parametrize("fault", ["auth", "forbidden"])
-def test_what_an_endpoint_replies_to_a_refused_request_reaches_no_client(
-    store: Store, tmp_path: Any, fault: str
-) -> None:
+def test_what_an_endpoint_says_in_refusal_reaches_no_client(store, tmp_path, fault: str) -> None:
     with LLMServer(faults=lambda request: fault) as server:
         store.models = NamedModels.parse([f"first={server.url}#m"])
         task = a_task(store, item(1))
@@ -88,9 +84,7 @@ def test_what_an_endpoint_replies_to_a_refused_request_reaches_no_client(
 
 
 @pytest.mark.parametrize("fault", [None, "auth"])
-def test_everything_that_clients_read_says_the_name_and_not_the_address(
-    store: Store, tmp_path: Any, fault: str | None
-) -> None:
+def test_what_clients_read_says_the_name_and_not_the_address(store, tmp_path: Any, fault) -> None:
     client = asking(store, views=tmp_path / "views")
     worker = Worker(store, WorkerOptions(tmp_path / "work", poll=0.1))
     with LLMServer(faults=lambda request: fault) as server:
@@ -127,10 +121,9 @@ def test_a_name_costs_no_paid_answer_and_another_model_is_another_judge(tmp_path
     signed = []
     with LLMServer() as server:
         for word, named in (
-            (f"{server.url}#m", {}),
-            ("good", {"good": f"{server.url}#m"}),
+            (f"{server.url}#m", {}), ("good", {"good": f"{server.url}#m"}),
             ("good", {"good": f"{server.url}#n"}),
-        ):
+        ):  # fmt: skip
             config = make_config(
                 metrics=["answer_match"], judge=[word], ledger=str(tmp_path / "ledger")
             )

@@ -1,7 +1,5 @@
 """What an outsider tries who has the README and the docs: each is refused, and shows nothing."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass

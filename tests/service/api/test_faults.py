@@ -1,8 +1,6 @@
 """What goes wrong around the service: full and read-only disks, a database that restarts, a clock
 that jumps. It is said clearly, and what was acknowledged is there when the fault is over."""
 
-from __future__ import annotations
-
 import asyncio
 import subprocess
 import sys
@@ -14,7 +12,6 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
-from postgres_server import PostgresServer
 from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.service.store import schema
 from ragassay.service.store.database import Store
@@ -98,9 +95,7 @@ def test_a_read_only_store_is_read_and_says_that_it_takes_nothing(tmp_path: Path
 
 
 @pytest.mark.usefixtures("forked")
-def test_a_worker_that_cannot_write_or_whose_process_dies_says_so_and_works_on_when_it_can(
-    store: Store, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_worker_says_what_it_cannot_do_and_works_on(store, tmp_path, caplog, monkeypatch) -> None:
     caplog.set_level("INFO", "ragassay.service")
     task = a_task(store, item(1))
     _, job = create_report(store, task.id, "r", 0.0, 1e9, {"metrics": ["ragreport_relevance"]})
@@ -112,24 +107,19 @@ def test_a_worker_that_cannot_write_or_whose_process_dies_says_so_and_works_on_w
     assert failed.status == "error" and "cannot write to its disk" in str(failed.error)
     assert str(tmp_path) not in str(failed.error)
     work.unlink()
-    begin = subprocess.Popen
+    begin, patch = subprocess.Popen, monkeypatch.setattr
     named = "{'error': ' and '.join(os.getcwd() + x for x in ('/data.jsonl', '/run', '/x'))}"
     for does, said in (
         ("exit('Out of memory.')", "died (memory?)"),
-        (
-            f"import json, os; print(json.dumps({named}))",
-            "the records and the report and its folder/x",
-        ),
+        (f"import json, os; print(json.dumps({named}))", "records and the report and its folder/x"),
     ):
         words = [sys.executable, "-c", f"input(); {does}"]
-        with monkeypatch.context() as patched:
-            patched.setattr(
-                subprocess, "Popen", lambda _, words=words, **told: begin(words, **told)
-            )
-            retry_job(store, job.id)
-            worker.run(until_idle=True)
+        patch(subprocess, "Popen", lambda _, words=words, **told: begin(words, **told))
+        retry_job(store, job.id)
+        worker.run(until_idle=True)
         assert said in str(get_job(store, job.id).error)
     assert "Out of memory." in caplog.text
+    patch(subprocess, "Popen", begin)
     retry_job(store, job.id)
     worker.run(until_idle=True)
     assert get_job(store, job.id).status == "completed"
@@ -139,9 +129,7 @@ def test_a_worker_that_cannot_write_or_whose_process_dies_says_so_and_works_on_w
 
 
 @pytest.mark.usefixtures("forked")
-def test_a_database_that_restarts_loses_and_doubles_nothing_and_fails_no_job(
-    postgres: PostgresServer, tmp_path: Path
-) -> None:
+def test_a_database_that_restarts_loses_doubles_and_fails_nothing(postgres, tmp_path: Path) -> None:
     store = Store(postgres.new_database())
     task = a_task(store, *(item(n) for n in range(300)))
     _, job = create_report(store, task.id, "r", 0.0, 1e9, {"metrics": ["ragreport_relevance"]})

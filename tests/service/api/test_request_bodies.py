@@ -1,8 +1,6 @@
 """What a request's body may hold, and that nothing of it is read for one without a token; what no
 table can hold is refused with its field; connections of clients that send half a request."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json
@@ -242,9 +240,7 @@ def test_a_request_that_comes_slowly_but_comes_is_answered(place, monkeypatch) -
     ("/api/v1/tasks/none/uploads?file_name=a.csv", 100_000_000, b"401"),
     ("/nothing", 4_000, b"404"),
 ])  # fmt: skip
-def test_an_answer_before_the_end_of_the_body_closes_the_connection(
-    place: tuple[str, int], store: Store, path: str, length: int, status: bytes
-) -> None:
+def test_an_answer_before_the_bodys_end_closes_the_line(place, store, path, length, status) -> None:
     create_token(store, "t", "write")
     head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n"
     with socket.create_connection(place) as client:
@@ -260,9 +256,7 @@ def test_an_answer_before_the_end_of_the_body_closes_the_connection(
 
 
 @pytest.mark.parametrize("with_token", [False, True])
-def test_a_body_has_an_end_in_time_however_it_trickles(
-    place: tuple[str, int], store: Store, monkeypatch: pytest.MonkeyPatch, with_token: bool
-) -> None:
+def test_a_body_ends_in_time_however_it_trickles(place, store, monkeypatch, with_token) -> None:
     monkeypatch.setattr(request_bodies, "WHOLE_S", WAIT_S)
     _, token = create_token(store, "t", "write")
     words = f"Authorization: Bearer {token}\r\n" if with_token else ""

@@ -1,7 +1,5 @@
 """Uploaded files: sent, looked at, imported; the same on SQLite and on PostgreSQL."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json
@@ -146,10 +144,7 @@ def test_a_record_without_an_id_is_known_by_its_content_however_often_it_comes(s
     (b"", "x.csv", "the file is empty", None, None), (b"\x00\x01\x02 ", "x", "UTF-16", None, None),
     (b"PAR1 no", "x.parquet", "not a readable Parquet file", None, None),
 ])  # fmt: skip
-def test_a_faulty_file_is_refused_with_its_place_and_nothing_of_it_is_stored(
-    store: Store, content: bytes, name: str, message: str, line: int | None, field: str | None,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+def test_a_faulty_file_is_refused(store, content, name, message, line, field, monkeypatch) -> None:
     monkeypatch.setattr("ragassay.service.store.uploads.BATCH", 1)
     task = a_task(store)
     key = sent(store, task, content, name)

@@ -1,7 +1,5 @@
 """The Python clients against a server that was started for them."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os
@@ -64,9 +62,7 @@ def test_the_example_of_the_page_runs_as_it_is_printed(service, tmp_path, monkey
     assert ragassay.open_run(tmp_path / "runs" / "november").summary.n_samples == 1
 
 
-def test_a_report_comes_back_as_a_result_that_can_be_run_again_anywhere(
-    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_report_comes_back_as_a_result_that_runs_anywhere(client, tmp_path, monkeypatch) -> None:
     task = a_task(client, "result")
     look = client.preview_report(task, 0.0, 2.0, metrics=["ragreport_relevance"])
     assert (look.n_records, list(look.metrics.values())) == (3, [3])

@@ -1,10 +1,7 @@
 """A call whose answer is lost is sent again, and what it makes is made once."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,9 +23,7 @@ from stored_records import a_task, item
 
 
 @pytest.fixture(scope="module")
-def service(
-    tmp_path_factory: pytest.TempPathFactory, forked_module: None
-) -> Iterator[tuple[Service, str]]:
+def service(tmp_path_factory, forked_module: None) -> Iterator[tuple[Service, str]]:
     """A service without a worker, and a token."""
     folder = tmp_path_factory.mktemp("service") / "data"
     store = Store(folder)
@@ -53,9 +48,7 @@ def client(service: tuple[Service, str], proxy: LossyProxy) -> Iterator[Client]:
         yield made
 
 
-def test_what_is_made_by_a_call_whose_answer_was_lost_is_there_once(
-    client: Client, proxy: LossyProxy, tmp_path: Path
-) -> None:
+def test_what_a_call_made_whose_answer_was_lost_is_there_once(client, proxy, tmp_path) -> None:
     def lost(call: Any, *arguments: Any) -> Any:
         proxy.lost, before = 2, len(proxy.seen)
         made = call(*arguments)
@@ -138,9 +131,7 @@ def test_a_service_that_stays_away_is_unreachable(client: Client, proxy: LossyPr
     assert caught.value.status == 503 and len(proxy.seen) == 12
 
 
-def test_errors_have_types_and_a_token_may_come_from_the_environment(
-    client: Client, service: tuple[Service, str], proxy: LossyProxy, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_errors_have_types_and_tokens_may_be_variables(client, service, proxy, monkeypatch) -> None:
     monkeypatch.setenv("RAGASSAY_TOKEN", service[1])
     with Client(proxy.url) as other:
         assert other.list_projects() == client.list_projects()

@@ -1,7 +1,5 @@
 """ML cube's wire: its published client works unchanged against us."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json
@@ -131,9 +129,8 @@ def test_json_and_sessions_and_several_models_become_records(wire) -> None:
     for name, key in (("job_id", job.json()), ("task_id", task), ("project_id", project)):
         for value, n in ((key, 1), ("other", 0)):
             told = client.get("/sdk/v1/job", params={name: value}).json()
-            assert [(one["status"], one["job_group"]) for one in told] == [
-                ("completed", "data")
-            ] * n
+            shown = [(one["status"], one["job_group"]) for one in told]
+            assert shown == [("completed", "data")] * n
     with store.writing() as connection:
         assert connection.exec_driver_sql("SELECT count(*) FROM uploads").scalar_one() == 0
         add_report(connection, task, "a run folder")  # of no interval
@@ -173,14 +170,11 @@ def test_json_and_sessions_and_several_models_become_records(wire) -> None:
         ("POST", "data-schema", {"task_id": "T", "data_schema": {"columns": []}}, 400, "role 'id'"),
         (
             *("POST", "data-schema"),
-            {"task_id": "T", "data_schema": {"columns": [{"role": "id"}]}},
-            *(400, "no name"),
+            {"task_id": "T", "data_schema": {"columns": [{"role": "id"}]}}, *(400, "no name"),
         ),
     ],
-)
-def test_errors_have_the_form_that_the_client_reads(
-    wire: tuple[TestClient, Store], method: str, path: str, body: Any, status: int, message: str
-) -> None:
+)  # fmt: skip
+def test_errors_have_the_form_of_the_client(wire, method, path, body, status, message: str) -> None:
     client, _ = wire
     task = a_task(client)
     project = client.get("/sdk/v1/projects").json()[0]["project_id"]
@@ -265,9 +259,7 @@ def test_who_is_not_let_in_reads_it_in_the_same_form(wire: tuple[TestClient, Sto
 @pytest.mark.parametrize(
     ("context", "status", "n_chunks"), [("One.\n\nStill one.", 200, 1), ("a<<sep>>b", 422, 0)]
 )
-def test_a_context_of_a_task_without_a_separator_is_one_chunk_with_its_paragraphs(
-    wire: tuple[TestClient, Store], context: str, status: int, n_chunks: int
-) -> None:
+def test_a_context_without_a_separator_is_one_chunk(wire, context, status, n_chunks: int) -> None:
     client, store = wire
     task = a_task(client)
     rows = [{"id": "1", "timestamp": 5.0, "user_input": "why?", "retrieved_context": context}]

@@ -1,7 +1,5 @@
 """A backup is made while the service is used; what was acknowledged before comes back from it."""
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 import stat
@@ -20,9 +18,7 @@ from stored_records import a_task, item
 
 
 @pytest.mark.usefixtures("forked")
-def test_what_was_acknowledged_before_a_backup_is_there_when_it_is_restored(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_was_acknowledged_before_a_backup_is_there_afterwards(tmp_path: Path, capsys) -> None:
     folder, copy = tmp_path / "data", tmp_path / "backups" / "monday"
     with serving(folder) as service:
         task = with_records(service, 50)

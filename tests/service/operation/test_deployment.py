@@ -1,7 +1,5 @@
 """The files that show how the service is deployed fit it: compose file, image, sample."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

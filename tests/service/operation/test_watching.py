@@ -48,9 +48,7 @@ class Used:
     def __exit__(self, *error: Any) -> None:
         self._serving.__exit__(*error)
 
-    def asks(
-        self, path: str, token: str = "", body: Any = None, method: str | None = None
-    ) -> tuple[int, str]:
+    def asks(self, path: str, token: str = "", body: Any = None, method: Any = None) -> Any:
         headers = {"Content-Type": "application/json"} | (
             {"Authorization": f"Bearer {token}"} if token else {}
         )
@@ -149,9 +147,7 @@ def test_the_log_has_a_line_a_request_and_job_and_no_content(used: Used) -> None
 
 def test_lines_of_text_hold_the_same_and_no_line_can_be_forged(capsys) -> None:
     start_log("text")
-    log_event(
-        "request", status=200, token='a "name"\n2026 info x=1', route="/a", calls=None, x="y=1"
-    )
+    log_event("request", status=200, token='a "name"\n2026 info x=1', route="/a", x="y=1", n=None)
     (line,) = capsys.readouterr().err.splitlines()
     time, level, event, *facts = line.split(maxsplit=3)
     assert datetime.fromisoformat(time).tzinfo and (level, event) == ("info", "request")
@@ -161,11 +157,9 @@ def test_lines_of_text_hold_the_same_and_no_line_can_be_forged(capsys) -> None:
     assert capsys.readouterr().err == ""
     log_event("error", level=40, error="x")
     assert " error error=x\n" in capsys.readouterr().err
-    for form in ("json", "text"):  # a defect comes with its traceback
-        start_log(form)
-        logging.getLogger("uvicorn").error("It broke.", exc_info=ValueError("why"))
-        told = capsys.readouterr().err
-        assert "ValueError: why" in (json.loads(told)["exception"] if form == "json" else told)
+    start_log("json")
+    logging.getLogger("uvicorn").error("It broke.", exc_info=ValueError("why"))
+    assert "ValueError: why" in json.loads(capsys.readouterr().err)["exception"]
 
 
 def test_what_waits_is_counted(store: Store) -> None:

@@ -1,10 +1,8 @@
 """What is deleted is gone, with all that hangs on it; so is what is older than its days."""
 
-from __future__ import annotations
-
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -63,9 +61,7 @@ def service(folder: Path, forked_module: None) -> Iterator[Service]:
         lambda client, project, task: client.delete_task(task),
     ],
 )
-def test_a_project_or_task_goes_with_its_records_files_reports_and_jobs(
-    tmp_path: Path, folder: Path, service: Service, delete: Callable[[Client, str, str], None]
-) -> None:
+def test_a_project_or_task_goes_with_all_that_it_has(tmp_path, folder, service, delete) -> None:
     run, path = tmp_path / "run", tmp_path / "data.csv"
     ragassay.evaluate([{"id": "x", "query": "?", "answer": "a"}], ["BLEU"], save=run)
     path.write_bytes(CSV)

@@ -1,7 +1,5 @@
 """What the service keeps: the same on SQLite and on PostgreSQL."""
 
-from __future__ import annotations
-
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -34,8 +32,6 @@ from stored_records import SEPARATOR, a_job, a_task, add, item
 
 pytestmark = pytest.mark.both_stores
 
-# --- projects and tasks -------------------------------------------------------------------------
-
 
 def test_a_record_that_changes_while_all_are_read_comes_once(store: Store, monkeypatch) -> None:
     monkeypatch.setattr("ragassay.service.store.records.PAGE", 2)
@@ -58,9 +54,6 @@ def test_names_are_unique_where_they_have_to_be(store: Store) -> None:
     create_model(store, task.id, "m", "1")
     with pytest.raises(Conflict, match="already has m@1"):
         create_model(store, task.id, "m", "1")
-
-
-# --- records ------------------------------------------------------------------------------------
 
 
 def test_a_record_is_stored_once_and_a_changed_one_is_a_new_version(store: Store) -> None:
@@ -180,9 +173,6 @@ def test_writers_side_by_side_lose_and_double_nothing(store: Store) -> None:
     with ThreadPoolExecutor(6) as pool:
         counts = list(pool.map(write, range(1, 7)))
     assert sum(counts) == count_records(store, task.id) == 6 * 50 + 5
-
-
-# --- reports and jobs ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("start", "end", "options", "message"), [
@@ -318,9 +308,6 @@ def test_jobs_are_cancelled_and_tried_again(store: Store) -> None:
     assert not queue.beat(key)
     queue.give_back(key)
     assert get_job(store, key).status == "idle"
-
-
-# --- tokens -------------------------------------------------------------------------------------
 
 
 def test_tokens_are_kept_as_hashes_and_bound_to_what_they_may(store: Store) -> None:

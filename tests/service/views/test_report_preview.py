@@ -1,7 +1,5 @@
 """What a report would hold and cost, before it is asked for; the search in its samples."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -91,9 +89,7 @@ def test_an_interval_without_records_holds_nothing_and_an_impossible_one_is_refu
 PASSAGE = "The library lends up to thirty books at once, for three weeks each."
 
 
-def test_a_search_looks_at_all_that_the_report_shows_and_unscored_samples_come_last(
-    tmp_path: Path,
-) -> None:
+def test_a_search_looks_at_all_that_is_shown_and_unscored_samples_come_last(tmp_path: Path) -> None:
     data = [
         {
             "id": f"q-{n}", "query": f"{'QUERY' if n == 1 else 'query'} {n}?",

@@ -1,7 +1,5 @@
 """The web pages in a real browser: Chromium, against a started server."""
 
-from __future__ import annotations
-
 import html as html_lib
 import io
 import json
@@ -211,9 +209,7 @@ def test_records_without_parts_and_with_odd_names_are_shown(page: Any, served: S
         assert page.inner_text("h1") == f"Delete the record {name}?"
 
 
-def test_pages_and_files_of_a_report_say_its_name_task_and_interval_and_no_path(
-    page: Any, served: Served
-) -> None:
+def test_pages_and_files_of_a_report_say_its_name_task_interval_and_no_path(page, served) -> None:
     samples = [Sample(id="q", query="?", answer=Answer("x"), timestamp=5.5)]
     first = get_report(served.store, report_of(served, samples))
     report, _ = create_report(served.store, first.task_id, "November", 0.0, 19.5)
@@ -345,9 +341,7 @@ def test_the_rest_interface_is_described_without_anything_from_elsewhere(page: A
     assert page.evaluate(f"{widths}[0] <= {widths}[1]")
 
 
-def test_whatever_a_browser_asks_for_in_vain_is_answered_by_a_page(
-    chromium: Any, served: Served, store: Store, tmp_path: Path
-) -> None:
+def test_asked_in_vain_a_browser_gets_a_page(chromium: Any, served, store, tmp_path: Path) -> None:
     report = report_of(served, [Sample(id="q", query="?", timestamp=5.0)], metrics=["answer_words"])
     api = f"{served.url}/api/v1"
     html = {"Accept": "text/html,*/*;q=0.8"}
@@ -387,9 +381,7 @@ def test_a_sign_in_is_kept_in_the_browser_until_the_sign_out(store: Store, tmp_p
     assert client.get("/api/v1/whoami").status_code == 401
 
 
-def test_pages_of_a_task_list_all_its_records_and_who_judged_its_reports(
-    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pages_of_a_task_list_all_records_and_who_judged(store, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(data_pages, "RECORDS_OF_A_PAGE", 2)
     store.models = NamedModels.parse([f"{name}=http://127.0.0.1:9/v1#m" for name in ("one", "two")])
     task = a_task(store, *(item(n) for n in range(5)))
@@ -418,12 +410,7 @@ def test_pages_of_a_task_list_all_its_records_and_who_judged_its_reports(
     drawn = [{"created": float(n), "headline": {"m": {"mean": n, "low": None}}} for n in range(60)]
     points = data_pages._trends([report.model_copy(update=one) for one in drawn])["m"]
     assert [point.mean for point in points] == [*range(10, 60)], "the last ones"
-    assert [duration(n) for n in (40.2, 89.0, 90.0, 7_800.0)] == [
-        "41 s",
-        "89 s",
-        "2 min",
-        "130 min",
-    ]
+    assert [*map(duration, (40.2, 89.0, 90.0, 7_800.0))] == ["41 s", "89 s", "2 min", "130 min"]
 
 
 @pytest.mark.parametrize(("sent", "status"), [

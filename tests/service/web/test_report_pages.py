@@ -1,7 +1,5 @@
 """The pages of a report and of a task: what is uploaded, and what is deleted."""
 
-from __future__ import annotations
-
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -90,9 +88,7 @@ def parts_of(page: Any) -> list[str]:
     return list(page.locator("main h2:visible").all_inner_texts())
 
 
-def test_the_parts_of_a_report_are_tabs_and_its_failing_samples_a_link_away(
-    page: Any, scriptless: Any, served: Served
-) -> None:
+def test_parts_of_a_report_are_tabs_and_failing_samples_a_link(page, scriptless, served) -> None:
     samples = [
         Sample(
             id=f"q{at}", query=f"Query {at}", timestamp=5.0, references=("It is blue.",),
@@ -160,9 +156,7 @@ def test_the_means_of_a_tasks_reports_are_lines_and_a_table(page: Any, served: S
     page.wait_for_url(f"**/reports/{second.id}")
 
 
-def test_a_running_report_says_how_far_it_is_and_how_long_it_takes(
-    page: Any, served: Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_running_report_says_how_far_it_is_and_how_long(page: Any, served, monkeypatch) -> None:
     ended = get_report(served.store, report_of(served, [Sample(id="q", query="?", timestamp=5.0)]))
     with served.store.writing() as connection:
         key = add_report(connection, ended.task_id, "slow")
@@ -267,9 +261,7 @@ def test_what_is_deleted_is_asked_for_and_needs_no_script(scriptless: Any, serve
         get_project(served.store, task.project_id)
 
 
-def test_the_upload_page_asks_for_a_separator_and_a_zone_where_they_are_needed(
-    page: Any, served: Served
-) -> None:
+def test_the_upload_page_asks_for_a_separator_and_a_zone_where_needed(page: Any, served) -> None:
     task = a_report(served).task_id
 
     def look(content: str) -> None:

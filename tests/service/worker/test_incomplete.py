@@ -1,7 +1,5 @@
 """A report in which less than asked could be scored is incomplete; a later try may mend it."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import threading
@@ -38,9 +36,7 @@ ASKED = {"suite": ["trecrag"], "metrics": ["umbrela"]}
 @pytest.mark.parametrize(
     ("address", "share"), [("sqlite", 1.0), ("postgresql", 0.5)], indirect=["address"]
 )
-def test_a_report_that_lacks_scores_is_incomplete_until_a_later_try_brings_them(
-    store: Store, tmp_path: Path, share: float, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_report_that_lacks_scores_is_incomplete_at_first(store, tmp_path, share, caplog) -> None:
     caplog.set_level("INFO", "ragassay.service")
     views = tmp_path / "views"
     client = asking(store, views=views)
@@ -77,13 +73,10 @@ def test_a_report_that_lacks_scores_is_incomplete_until_a_later_try_brings_them(
 
 
 def outcomes(caplog: pytest.LogCaptureFixture) -> list[str]:
-    """How jobs ended, as the log says."""
     return [one.facts["outcome"] for one in caplog.records if one.getMessage().startswith("job ")]
 
 
-def test_a_later_try_that_brings_nothing_leaves_the_earlier_report_readable(
-    store: Store, tmp_path: Path
-) -> None:
+def test_a_later_try_that_brings_nothing_leaves_the_report_readable(store, tmp_path: Path) -> None:
     views = tmp_path / "views"
     client = asking(store, views=views)
     with LLMServer() as server:
@@ -165,9 +158,7 @@ def test_a_later_try_asks_again_what_the_judge_answered_unusably(store: Store, t
 
 
 @pytest.mark.parametrize("cancels", [True, False])
-def test_a_job_that_is_cancelled_or_whose_worker_stops_keeps_what_is_paid(
-    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cancels: bool, caplog: Any
-) -> None:
+def test_a_job_cut_short_keeps_what_is_paid(store, tmp_path, monkeypatch, cancels, caplog) -> None:
     caplog.set_level("INFO", "ragassay.service")
     told, send = threading.Event(), subprocess.Popen.send_signal
     options = WorkerOptions(tmp_path / "work", beat=0.05, poll=0.05)
@@ -197,9 +188,7 @@ def test_a_job_that_is_cancelled_or_whose_worker_stops_keeps_what_is_paid(
 
 
 @pytest.mark.parametrize("counts", [True, False])
-def test_a_job_says_at_its_end_all_that_was_sent_and_the_dollars_where_they_are_known(
-    store: Store, tmp_path: Path, counts: bool
-) -> None:
+def test_a_job_says_all_that_was_sent_and_dollars_where_known(store, tmp_path, counts) -> None:
     with LLMServer(usage=counts) as server:
         store.models = NamedModels.parse([f"fast={server.url}#m"])
         task = a_task(store, *(item(n) for n in range(3)))
@@ -263,9 +252,7 @@ def test_warnings_of_a_report_are_its_own_and_no_lines_of_the_log(store, tmp_pat
     assert "127.0.0.1" not in note and "near" not in capfd.readouterr().err
 
 
-def test_a_result_that_the_store_does_not_take_at_once_is_stored_later(
-    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_result_that_is_not_taken_at_once_is_stored_later(store, tmp_path, monkeypatch) -> None:
     task, keep, n_tries = a_task(store), worker_module.keep_run, 0
     add(store, task, [item(1)])
     report, job = create_report(store, task.id, "r", 0.0, 1e9, {"metrics": ["answer_words"]})

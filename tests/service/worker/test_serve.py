@@ -32,9 +32,7 @@ ANSWERED = {"options": {"metrics": ["ragreport_relevance"]}}
 
 
 @pytest.mark.usefixtures("forked")
-def test_a_report_is_computed_by_the_service_itself_and_by_a_worker_beside_it(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_report_is_computed_by_the_service_and_by_a_worker_beside(tmp_path: Path, capsys) -> None:
     folder = tmp_path / "data"
     asked = {"name": "all", "from_timestamp": 0, "to_timestamp": 1000, **ANSWERED}
     with serving(folder) as service:
@@ -146,10 +144,7 @@ def test_only_behind_a_proxy_its_headers_are_believed(tmp_path, trusted: bool, c
     (["--port", "99999"], "--port: there is no port 99999; choose one from 1 to 65535."),
     (["--keep", "0d"], "--keep: '0d' is not a number of days"),
 ])  # fmt: skip
-def test_a_service_that_cannot_be_is_refused_in_a_sentence(
-    words: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+def test_a_service_that_cannot_be_is_refused(words, message, tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
     assert call(["serve", *words]) == 2
     assert message in capsys.readouterr().err
