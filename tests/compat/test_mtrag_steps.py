@@ -367,8 +367,8 @@ def predictions(*numbers: int, **more: Any) -> list[dict[str, Any]]:
 
 
 def test_predictions_are_joined_with_their_tasks(tmp_path: Path) -> None:
-    others = [task(n) for n in (1, 2, 3)]
-    tasks = written(tmp_path / "tasks.jsonl", [*others, task(4, task_id=4, targets=None)])
+    all_tasks = [*map(task, (1, 2, 3)), task(4, task_id=4, targets=None)]
+    tasks = written(tmp_path / "tasks.jsonl", all_tasks)
     fourth = predictions(4, task_id=4, targets=task()["targets"])
     source = written(tmp_path / "in.jsonl", [*predictions(3, 1), *fourth])
     summary = stepped("all", source, tmp_path / "out.jsonl", tasks=tasks)
@@ -385,7 +385,7 @@ def test_predictions_are_joined_with_their_tasks(tmp_path: Path) -> None:
 def test_the_contexts_that_a_system_saw_are_its_own(tmp_path: Path) -> None:
     tasks = written(tmp_path / "tasks.jsonl", [task()])
     own = [{"document_id": "x", "text": "It snows."}]
-    same = [{"speaker": "user", "text": turn["text"]} for turn in task()["input"]]
+    same = [{"speaker": "user", "text": task()["input"][0]["text"]}]
     one = predictions(1, contexts=own, targets=None, input=same)
     source = written(tmp_path / "in.jsonl", one)
     stepped("algorithmic", source, tmp_path / "out.jsonl", tasks=tasks)
@@ -435,8 +435,7 @@ def test_the_benchmarks_config_chooses_the_algorithmic_metrics(tmp_path: Path) -
         stepped("algorithmic", source, tmp_path / "out.jsonl", evaluators=config)
         names = [FIELDS[at] for at in (*chosen, 7, 8)]
         assert list(lines(tmp_path / "out.jsonl")[0]["metrics"]) == names
-    aggregate = "RB_agg: {}\nRB_agg_zero_denominator: {}\n"
-    config.write_text(aggregate)
+    config.write_text("RB_agg: {}\nRB_agg_zero_denominator: {}\n")
     stepped("algorithmic", source, tmp_path / "out.jsonl", evaluators=config)
     assert list(lines(tmp_path / "out.jsonl")[0]["metrics"]) == [FIELDS[at] for at in (7, 8)]
     some = "{}: {{func: recall, target: target}}\nLength: {{func: length, target: target}}\n"
@@ -561,11 +560,8 @@ def test_options_that_do_not_go_with_a_step_are_refused(tmp_path, capsys, words,
 def test_the_steps_run_against_a_real_endpoint_and_pay_once(tmp_path: Path) -> None:
     source = written(tmp_path / "in.jsonl", [record(n) for n in range(1, 6)])
     with LLMServer() as server:
-        given = {
-            "output": tmp_path / "out.jsonl", "judge": [f"{server.url}#some-model"],
-            "ledger": str(tmp_path / "ledger.sqlite"),
-        }  # fmt: skip
-        answered = []
+        given: Any = {"output": tmp_path / "out.jsonl", "judge": [f"{server.url}#some-model"]}
+        given["ledger"], answered = str(tmp_path / "ledger.sqlite"), []
         for _ in range(2):
             mtrag("idk", source, **given)
             for step in ("ragas", "radbench", "idk_condition"):

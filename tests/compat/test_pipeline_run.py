@@ -462,9 +462,6 @@ def test_states_are_texts_and_those_of_two_lists_agree() -> None:
         run(steps % again, Rows([5, 6], ["1", "c"]))
     single = run("- branch: {router: [s.route], branches: {a: [s.count]}}\n", Rows([5, 6], "aa"))
     assert single["marked"] == 2, "what is no list is no row's"
-
-
-def test_a_router_without_states_is_refused() -> None:
     steps = "- s.route\n- branch: {router: [s.mark_a], branches: {a: []}}\n"
     with pytest.raises(StepError, match="no step of the router gives a list of items with 'data'"):
         run(steps, Rows([1], ["a"]))

@@ -151,9 +151,6 @@ def test_consistency_that_is_switched_on_names_what_it_looks_at(desk: Path) -> N
     assert everything.consistency_of == []  # the whole suite, over every metric
     some = read(text.replace(": []", ': ["vital_nuggetizer_score", umbrela_MRR]'))
     assert some.consistency_of == ["nuggets.vital", "umbrela_MRR"]
-
-
-def test_metrics_for_a_consistency_that_is_off_are_told(desk: Path) -> None:
     path = written(PAGE_TREC.replace(": []", ": [umbrela]"))
     with pytest.warns(RagassayWarning, match=r"line 6.*run_consistency is not true"):
         assert checked(read_config(path, {})).consistency_of == []
@@ -271,9 +268,6 @@ evaluator:
     file = read_config(written(text))
     assert file.values["options"] == {"rel": 3, "max_chars": 4096}
     assert checked(file, {"data": DATA}).options == {"rel": 3, "max_chars": 4096}
-
-
-def test_our_own_keys_may_stand_beside_an_evaluator(desk: Path) -> None:
     config = read(f"{PAGE_TREC}judge: offline\nlimit: 2\n")
     assert config.judge == ["offline"] and config.limit == 2 and config.ks == [1, 3, 5]
     assert read_config(written(f"{PAGE_TREC}judge: offline\n")).notes == []

@@ -150,13 +150,12 @@ def test_a_name_may_be_the_word_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     assert models.chosen({"judge": ["openai:gpt-4o-mini"]}) == {"judge": ["openai:gpt-4o-mini"]}
     assert models.judge_names == ["openai:gpt-4o-mini", "offline"]
     words = ["near=http://127.0.0.1:9/v1#e", "offline=some/model"]
-    embedders = NamedModels.parse(["offline"], words)
-    assert embedders.judge_names == ["offline"], "a judge and an embedder may have one name"
-    for name, chosen in ((" near ", "near"), ("offline", "some/model")):
-        assert embedders.chosen({"embedder": name}) == {"embedder": chosen}
-    assert embedders.chosen({"judge": " offline "}) == {"judge": ["offline"]}
+    both = NamedModels.parse(["offline"], words)
+    for name, word in (("near", "near"), ("offline", "some/model")):
+        chosen = both.chosen({"embedder": f" {name} ", "judge": " offline "})
+        assert chosen == {"embedder": word, "judge": ["offline"]}
     with pytest.raises(UsageError, match="Two embedders"):
-        NamedModels.parse([], [words[0], words[0]])
+        NamedModels.parse([], words[:1] * 2)
     monkeypatch.delenv("OPENAI_API_KEY")
     with pytest.raises(UsageError, match="OPENAI_API_KEY"):
         NamedModels.parse(["openai:gpt-4o-mini"])

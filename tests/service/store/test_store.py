@@ -77,10 +77,7 @@ def test_a_record_is_stored_once_and_a_changed_one_is_a_new_version(store: Store
     assert len(read_versions(store, other.id, "r1")) == 1
     with pytest.raises(NotThere):
         read_versions(store, task.id, "r1")
-
-
-def test_systems_and_repeats_of_one_query_are_records_of_their_own(store: Store) -> None:
-    task = a_task(store)
+    task = a_task(store, name="several")
     batch = [item(1, system="a"), item(1, system="b"), item(1, system="a", repeat=1)]
     assert add(store, task, batch).new == 3
     page, _ = read_page(store, task.id)
