@@ -236,9 +236,6 @@ def test_the_tools_file_runs_and_so_does_its_folder(endpoint, desk, capsys, monk
     assert again["metrics"] == body["metrics"]
     assert (desk / "again" / "scores.jsonl").read_bytes() == before
     assert endpoint.stats()["answered"] == asked  # paid for once
-
-
-def test_a_list_of_evaluators_is_one_run(desk: Path) -> None:
     config = read(TOOL_LIST)
     assert config.suite == ["trecrag", "consistency"] and config.ks == [1]
     assert config.consistency_of == ["umbrela", "citation.f1"]

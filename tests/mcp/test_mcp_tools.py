@@ -252,16 +252,16 @@ def test_what_an_agent_and_a_person_choose_reaches_the_run(tmp_path: Path) -> No
     paid = mcp.Client(create_server(McpOptions((tmp_path,), {"judge": ["openai:gpt-4o"]})))
     file = used(lambda: paid, use)[0]  # needs no key
     assert (file["applicable"]["answered"], [*file["not_here"]]) == (3, ["bertscore.f"])
-    asked[:] = [("run_suite", {**answers_of, "metrics": "answered"})]
+    asked[:] = [("run_suite", {**answers_of, "metrics": "answered,bertscore.f"})]
     explain = {"run": "runs/answers-3", "sample": "q1"}
     asked += [("explain_score", {**explain, "full": full}) for full in (False, True)]
     with LLMServer() as server:
         judges = {"judge": [f"{server.url}#{name}" for name in "ab"]}
         panel = create_server(McpOptions((tmp_path,), judges))
-        _, *explained = used(lambda: mcp.Client(panel), use)
+        scored, *explained = used(lambda: mcp.Client(panel), use)
     (said,), (more,) = (one["scores"][0]["judge_answers"] for one in explained)
     assert not [one for one in (said, *said["votes"]) if {"messages", "reply", "data"} & {*one}]
-    assert all(vote["messages"] and vote["reply"] for vote in more["votes"])
+    assert all(vote["messages"] and vote["reply"] for vote in more["votes"]) and scored["notes"]
 
 
 def test_an_error_says_what_to_do(client: Callable[[], Any], folder: Path) -> None:

@@ -238,6 +238,7 @@ def test_options_that_are_not_named_stay_as_they_are(client: TestClient) -> None
     (b"{bad", "application/json", 422, "at character 2."),
     (b"{}", "text/plain", 422, "Content-Type: application/json"),
     (b"", "application/json", 422, "The body is missing"),
+    (b'{"name": "p", "description": "a\\u0000b"}', "application/json", 422, "NUL"),
     (b'{"name": "p", "description": "%s"}' % (b"x" * 10_001), "application/json", 422, "10000"),
 ])  # fmt: skip
 def test_a_body_that_cannot_be_read_is_said_in_words(client, content, kind, status, said) -> None:

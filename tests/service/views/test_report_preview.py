@@ -33,7 +33,7 @@ def test_a_preview_counts_records_metrics_and_calls(store: Store, tmp_path: Path
     # Two chunks a record; the bare one has none.
     assert found.calls is not None and (found.calls.low, found.calls.high) == (10, 10)
     assert found.cost is not None and found.cost.high > 0 and found.budget == "does not fit"
-    assert found.metrics == {"umbrela": 5}
+    assert found.metrics == {"umbrela": 5} and found.seconds is not None
     assert list_jobs(store) == []
 
 
@@ -41,7 +41,7 @@ def test_a_preview_says_why_a_metric_counts_few_records_and_what_no_rule_answers
     task = a_task(store, *(item(n) for n in range(3)))
     add(store, task, [{"id": "bare", "timestamp": 1000.0, "user_input": "Only a query?"}])
     found = preview_report(store, task.id, 0.0, 1e9, {"suite": ["trecrag", "qa"]})
-    assert found.metrics["umbrela"] == 3 and found.metrics["em"] == 0
+    assert found.metrics["umbrela"] == 3 and found.metrics["em"] == 0 and "hhem" in found.absent
     assert found.lacking["umbrela"] == {"the sample has no retrieved passages": 1}
     assert found.lacking["em"]["the sample has no reference answer"] == 3
     usual = preview_report(store, task.id, 0.0, 1e9)

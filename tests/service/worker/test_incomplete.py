@@ -201,7 +201,7 @@ def test_a_job_says_all_that_was_sent_and_dollars_where_known(store, tmp_path, c
     assert counts or set(paid) == {None}, "an endpoint that counts no tokens"
 
 
-@pytest.mark.parametrize("asked", [{"where": ["system=v1"]}, {"limit": 2}])
+@pytest.mark.parametrize("asked", [{"where": ["system=v1"], "limit": 9}, {"limit": 2}])
 def test_progress_counts_the_records_of_a_report(store, tmp_path, monkeypatch, asked) -> None:
     task = a_task(store, *(item(n) | {"system": f"v{1 if n < 2 else 2}"} for n in range(5)))
     options, n_words, beat = {"metrics": ["answer_words"], **asked}, set[int](), Queue.beat
