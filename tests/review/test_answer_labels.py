@@ -56,6 +56,10 @@ def test_what_follows_from_an_answer_is_asked_after_it(tmp_path: Path) -> None:
     assert [labels.question(key)[0].data["claims"] for key in follows] == [
         ("It opens at nine.", "It opens daily.")
     ]
+    labels.label(first, "eve", ["It shuts."], final=True)
+    keys = {one["key"] for one in labels.entries("ann") if one["kind"] == "claim_support"}
+    assert [labels.question(key)[0].data["claims"] for key in keys] == [("It shuts.",)]
+    labels.undo("eve")
     labels.label(follows[0], "ann", [True, False])
     result = ragassay.evaluate(
         str(tmp_path / "answers.jsonl"), metrics="faithfulness", judge=f"replay:{labels.path}"
@@ -105,10 +109,12 @@ def test_several_people_label_the_overlap_and_agree_by_kind(tmp_path: Path) -> N
 
 
 def test_systems_are_not_told_and_what_they_share_is_asked_once(tmp_path: Path) -> None:
-    labels = labelled(tmp_path, "one", "two", metrics=("umbrela", "answer_match"))
+    labels = labelled(tmp_path, "one", "two", "three", metrics=("umbrela", "answer_match"))
     listed = labels.entries("ann")
     assert [one["kind"] for one in listed].count("relevance_grade") == 4
-    assert [one["kind"] for one in listed].count("answer_match") == 4
+    answers = [labels.question(one["key"])[0].data.get("answer") for one in listed]
+    one, other = ([text for text in half if text] for half in (answers[:5], answers[5:]))
+    assert sorted(one) == sorted(other) and one != other, "the order tells no system"
     assert [one["sample"] for one in listed] == sorted(one["sample"] for one in listed)
     assert "system" not in str(listed)
 
@@ -122,6 +128,30 @@ def test_a_run_folder_brings_its_own_metrics(tmp_path: Path) -> None:
     assert {one["kind"] for one in labels.entries("ann")} == {"answer_attempted"}
     with pytest.raises(UsageError, match="has its own metrics"):
         AnswerLabels.of(store.folder, run, ["umbrela"])
+    for suite, wanted in (
+        ((), {"relevance_grade", "answer_match"}),
+        (("ragreport",), {"report_on_context", "contradiction", "satisfaction"}),
+    ):
+        of_file = AnswerLabels.of(store.folder, path, suite=suite)
+        assert {one["kind"] for one in of_file.entries("ann")} == wanted
+    key = next(one["key"] for one in of_file.entries("ann") if one["kind"] == "report_on_context")
+    for who, useful in (("ann", 3), ("bob", 4)):
+        said = {"relevance": 5, "usefulness": useful, "utilization": 50, "attribution": [1, 2]}
+        of_file.label(key, who, said, -1.0)
+    found = label_agreement(of_file)
+    assert {kind: one[0].share for kind, one in found.measures.items()} == {
+        f"report_on_context ({name})": float(name != "usefulness") for name in said
+    }
+    assert found.differ[0]["sample"] == of_file.question(key).sample and found.seconds == {}
+
+
+def test_all_questions_about_an_answer_are_for_as_many_people(tmp_path: Path) -> None:
+    labels = labelled(tmp_path)
+    labels.change_settings(overlap=0.6)  # which holds for i0 alone
+    for key in todo(labels, "ann"):
+        labels.label(key, "ann", 2)
+    found = {(one["sample"], one["state"]) for one in labels.entries("ann")}
+    assert found == {("i0", "waiting"), ("i1", "done")}
 
 
 def test_where_nothing_is_asked_that_is_said(tmp_path: Path) -> None:
@@ -173,7 +203,7 @@ def test_wrong_labels_are_refused_and_wrong_lines_told(tmp_path: Path) -> None:
 def test_each_kind_of_question_has_a_form_whose_answers_are_labels(question: Question[Any]) -> None:
     values: dict[str, Any] = {
         "text": lambda _: "text", "texts": lambda _: ["a, b", "c"], "numbers": lambda _: [1],
-        "number": lambda field: field["low"], "choice": lambda field: field["values"][-1],
+        "number": lambda field: field["high"], "choice": lambda field: field["values"][-1],
         "choices": lambda field: [field["values"][0]] * len(field["items"]),
     }  # fmt: skip
     answer = {one["name"]: values[one["form"]](one) for one in answer_fields(question)}
@@ -186,6 +216,10 @@ def test_each_kind_of_question_has_a_form_whose_answers_are_labels(question: Que
     assert text and all(len(line) < 60 for line in text.splitlines())
     shown = shown_question(question, "When?")
     assert shown["ask"] and shown["texts"]
+    titles = [one["title"].removesuffix("s") for one in shown["texts"]]
+    assert titles.count("query") + titles.count("conversation") == 1 and "intent" not in answer
+    beside = {"passage", "chunk", "reference", "wrong answer"}
+    assert not {*beside, "instruction", "claim", "nugget"} & {*titles}
 
 
 def test_people_are_told_about_known_kinds_only() -> None:
@@ -194,8 +228,9 @@ def test_people_are_told_about_known_kinds_only() -> None:
 
 def test_a_scale_of_eleven_values_has_buttons_and_a_longer_one_a_number() -> None:
     for high, form in ((10, "choice"), (11, "number")):
-        question = RubricGrade("Is it so?", 0, high, (), (("answer", "Yes."),))
-        assert [one["form"] for one in answer_fields(question)] == ["text", form]
+        question = RubricGrade("Is it so?", 0, high, ((0, "no"),), (("answer", "Yes."),))
+        why, grade = answer_fields(question)
+        assert (why["form"], grade["form"], grade["meanings"]) == ("text", form, {"0": "no"})
 
 
 def states(labels: AnswerLabels, who: str) -> dict[str, str]:
@@ -253,6 +288,7 @@ def test_people_are_compared_on_each_value_of_a_list(tmp_path: Path) -> None:
         labels.label(key, who, answer)
     [(title, measures)] = label_agreement(labels).measures.items()
     kappa = measures[-1]
+    assert label_text(labels.question(key)[0], {"supported": [True, False, True]}) == "yes\nno\nyes"
     assert (title, kappa.people, kappa.n_items) == ("claim_support", ("ann", "bob"), 3)
     assert kappa.share == pytest.approx(2 / 3)
 
@@ -261,6 +297,7 @@ def test_who_settles_an_own_disagreement_keeps_the_independent_label(tmp_path: P
     labels, key = disagreeing(tmp_path)
     labels.label(key, "ann", 1, final=True)
     labels.label(key, "ann", 2)  # who once saw the others' labels has seen them
+    assert labels.own_label(key, "ann") == 2
     (told,) = label_agreement(labels).differ
     assert (told["labels"], told["answer"]) == ({"ann": 3, "bob": 1}, 2)
     labels.undo("ann"), labels.undo("ann")

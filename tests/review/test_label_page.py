@@ -157,5 +157,8 @@ def test_wrong_requests_are_problems_in_words(tmp_path: Path) -> None:
     assert client.post("/labels", json=body).status_code == 200
     assert client.get("/labels?reviewer=ann").json()["progress"]["mine"] == 1
     assert labels.current().seconds == {"ann": [600]}
+    assert client.get(f"/labels/golden/{key}?reviewer=ann").json()["given"] == 3
+    assert client.post("/labels", json={**body, "answer": 2, "final": True}).status_code == 200
+    assert labels.own_label(key, "ann") == 2 and labels.current().settled(key)
     plain = TestClient(create_review_app(ReviewStore(labels.folder)), base_url="http://127.0.0.1")
     assert plain.get("/answers").status_code == 404 and "Answers</a>" not in plain.get("/").text

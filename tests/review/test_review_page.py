@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -268,13 +269,23 @@ def test_who_still_has_to_decide_does_not_see_what_others_decided(tmp_path: Path
 
 def test_calibration_items_come_first_and_keep_their_answer_until_it_is_given(tmp_path) -> None:
     store = small(tmp_path / "g", 1)
-    known = small(tmp_path / "known", 1, status="rejected", reviewer="expert")
+    secrets = {"tags": ["secret"], "metadata": {"secret": 1}, "verified_on": "1999-01-01"}
+    known = small(tmp_path / "known", 2, status="rejected", reviewer="secret", **secrets)
+    items = known.golden().items
+    items[1].status = "draft"  # nothing is known of it
+    GoldenSet(known.folder, items).save()
+    (known.folder / "documents" / "more.md").write_text("More.")
+    (store.folder / "instructions.md").write_text("Be kind.")
     store.change_settings(calibration="../known")
     client = TestClient(create_review_app(store), base_url="http://127.0.0.1")
     listed = client.get("/items?reviewer=ann").json()["entries"]
     assert [(one["key"], one["calibration"]) for one in listed] == [("i0", True), ("i0", False)]
     shown = client.get("/items/calibration/i0?reviewer=ann")
-    assert "rejected" not in shown.text and "expert" not in shown.text
+    for text in (shown.text, str(listed)):
+        assert not re.search("rejected|secret|1999", text)
+    assert client.get("/documents/calibration").json() == ["library", "more"]
+    assert client.get("/documents/calibration/more").json()["text"] == "More."
+    assert "Be kind." in client.get("/").text
     body = {"key": "i0", "reviewer": "ann", "decision": "accept", "calibration": True}
     body |= {"version": version(known, "i0"), "seconds": 700}
     answer = client.post("/items", json=body).json()
@@ -282,6 +293,16 @@ def test_calibration_items_come_first_and_keep_their_answer_until_it_is_given(tm
     assert store.current().seconds == {"ann": [600]}, "who takes longer was elsewhere"
     listed = client.get("/items?reviewer=ann").json()["entries"]
     assert [one["state"] for one in listed] == ["done", "todo"]
+    own = {"calibration": False, "version": version(store, "i0"), "fields": {"type": "yes-no"}}
+    assert client.post("/items", json=body | own).json()["known"] is None
+    assert item_of(store, "i0").type == "yes-no"
+
+
+def test_conditions_of_the_command_and_of_the_page_choose_the_items(tmp_path: Path) -> None:
+    app = create_review_app(small(tmp_path / "g", 4), where=["query!=When does it open? 0"])
+    client = TestClient(app, base_url="http://127.0.0.1")
+    listed = client.get("/items?reviewer=ann&where=id!=i1&where=id!=i3").json()["entries"]
+    assert [one["key"] for one in listed] == ["i2"]
 
 
 @pytest.mark.browser

@@ -36,7 +36,7 @@ def test_a_sheet_is_written_filled_in_and_taken_once(tmp_path: Path) -> None:
         i0={"decision": "accept"},
         i1={"decision": "Accept", "query": "When does it close?", "references": "six\nat six",
             "negative_references": "inaccurate: nine\nten", "tags": "hours, short\nby day; a, b",
-            "gold": f"library {closes}-{closes + 17}", "answerability": "answerable",
+            "gold": f"library {closes}-{closes + 17} grade 2", "answerability": " answerable ",
             "type": "factual", "complexity": "direct", "style": "terse", "language": "en"},
     )  # fmt: skip
     assert read_sheet(store, path, "ann") == (2, [])
@@ -49,7 +49,7 @@ def test_a_sheet_is_written_filled_in_and_taken_once(tmp_path: Path) -> None:
         ("nine", "inaccurate", "ann"),
         ("ten", None, "eve"),
     ]
-    assert [one.text for one in item.gold or ()] == ["It closes at six."]
+    assert [(one.text, one.grade) for one in item.gold or ()] == [("It closes at six.", 2)]
     words = (item.type, item.complexity, item.style, item.language)
     assert words == ("factual", "direct", "terse", "en")
     assert item_of(store, "i0").status == "accepted" and item_of(store, "i2").status == "draft"
@@ -58,7 +58,7 @@ def test_a_sheet_is_written_filled_in_and_taken_once(tmp_path: Path) -> None:
 
 
 def test_wrong_values_and_conflicts_are_named_by_row_and_the_rest_is_taken(tmp_path: Path) -> None:
-    store, path = small(tmp_path / "g", 9), tmp_path / "sheet.xlsx"
+    store, path = small(tmp_path / "g", 10), tmp_path / "sheet.xlsx"
     write_sheet(store, path)
     filled(
         path, i0={"decision": "maybe"}, i1={"decision": "accept", "gold": "somewhere"},
@@ -68,15 +68,20 @@ def test_wrong_values_and_conflicts_are_named_by_row_and_the_rest_is_taken(tmp_p
         i8={"decision": "accept", "tags": "[1]"},
     )  # fmt: skip
     store.review("i4", "bob", "reject", version(store, "i4"))
+    # A row that decides nothing says nothing of an item that others changed.
+    store.review("i9", "bob", "accept", version(store, "i9"), fields={"query": "When?"})
     GoldenSet(store.folder, [one for one in store.golden().items if one.id != "i7"]).save()
     assert call(["golden", "review", str(tmp_path / "g"), "--read", str(path), "--reviewer", "ann"])
+    assert item_of(store, "i6").status == "rejected"
+    store.review("i6", "bob", "accept", version(store, "i6"))
     taken, troubles = read_sheet(store, path, "ann")
-    assert taken == 0 and item_of(store, "i6").status == "rejected"
+    assert taken == 0 and item_of(store, "i6").status == "accepted"
     wanted = [
         "row 2, column decision: 'maybe' is not a decision",
         "row 3, column gold: 'somewhere' is not a span", "row 4, column answerability: ",
         "row 5, column decision: the row changes query, and decides nothing",
         "row 6: i4: the item was changed by bob", "row 7, column gold: library has",
+        "row 8: i6: the item was changed by bob",
         "row 9, column id: there is no item 'i7' in the set",
         "row 10, column tags: is a list of other things than the column holds",
     ]  # fmt: skip
@@ -88,8 +93,8 @@ def test_a_sheet_is_read_again_after_others_decided_alike(tmp_path: Path) -> Non
     store, path = small(tmp_path / "g"), tmp_path / "sheet.xlsx"
     store.change_settings(overlap=1.0, people=2)
     write_sheet(store, path)
-    filled(path, i0={"decision": "accept"}, i1={"decision": "reject"})
-    assert read_sheet(store, path, "ann") == (2, [])
+    filled(path, i0={"decision": "accept", "type": "factual"}, i1={"decision": "reject"})
+    assert [read_sheet(store, path, "ann") for _ in range(2)] == [(2, []), (0, [])]
     assert read_sheet(store, path, "bob") == (2, [])
     assert [item_of(store, one).status for one in ("i0", "i1")] == ["accepted", "rejected"]
     filled(path, i2={"decision": "accept"})
@@ -180,14 +185,16 @@ def test_a_file_that_is_there_is_not_written_over(tmp_path: Path) -> None:
 def test_a_sheet_shows_what_almost_answers_an_unanswerable_query(tmp_path: Path) -> None:
     store = small(tmp_path / "g", 1)
     near = {"document": "library", "start": 0, "end": 26, "text": TEXT[:26]}
+    lost = [{"document": "gone", "reason": "none"}, {"document": "gone", "text": "Old."}]
     item = item_of(store, "i0").model_copy(
-        update={"gold": [], "provenance": {"nearly": {"spans": [near]}}}
+        update={"gold": [], "provenance": {"nearly": {"spans": [near]}, "unplaced": lost}}
     )
     GoldenSet(store.folder, [item]).save()
     write_sheet(ReviewStore(store.folder), tmp_path / "s.xlsx")
     head, row = read(tmp_path / "s.xlsx")
     cells = dict(zip(head, row, strict=True))
     assert (cells["gold"], cells["gold_text"], cells["nearly"]) == ("(none)", "", TEXT[:26])
+    assert cells["unplaced"] == "gone\nOld."
 
 
 def test_a_document_that_cannot_be_read_is_told_in_the_column_of_gold(tmp_path: Path) -> None:
@@ -209,7 +216,10 @@ def test_a_document_that_cannot_be_read_is_told_in_the_column_of_gold(tmp_path: 
 
 @pytest.mark.parametrize("answerability", ["answerable", "partial", ""])
 def test_an_answerable_item_without_references_is_not_accepted(tmp_path, answerability) -> None:
-    store, path = small(tmp_path / "g"), tmp_path / "s.xlsx"
+    store, path = small(tmp_path / "g", 4), tmp_path / "s.xlsx"
+    items = store.golden().items
+    items[3].references = []  # as it was before anybody saw it
+    GoldenSet(store.folder, items).save()
     write_sheet(store, path)
     emptied = {"references": "", "answerability": answerability}
     filled(
@@ -217,9 +227,10 @@ def test_an_answerable_item_without_references_is_not_accepted(tmp_path, answera
         i0={"decision": "accept"} | emptied,
         i1={"decision": "accept", "references": "", "answerability": "unanswerable"},
         i2={"decision": "reject"} | emptied,
+        i3={"decision": "accept"},
     )
     taken, [trouble] = read_sheet(store, path, "ann")
-    assert taken == 2
+    assert taken == 3
     assert trouble.startswith("row 2, column references: the cell is empty, and ")
     assert item_of(store, "i0").status == "draft"
 

@@ -41,7 +41,10 @@ def test_an_edit_keeps_who_said_what_and_reads_new_spans_from_the_document(tmp_p
     start = TEXT.index("It closes")
     fields = {
         "query": "When does it close?", "references": ["six", " "],
-        "negative_references": [{"text": "ten"}, {"text": "nine", "kind": "inaccurate"}],
+        "negative_references": [
+            {"text": "ten"}, {"text": " "}, {"text": "nine", "kind": "inaccurate"},
+        ],
+        "metadata": {" room ": "red", " ": "x"},
         "gold": [{"document": "library", "start": start, "end": start + 17}],
         "tags": ["hours", "hours", " "],
     }  # fmt: skip
@@ -49,13 +52,20 @@ def test_an_edit_keeps_who_said_what_and_reads_new_spans_from_the_document(tmp_p
     item = item_of(store, "i0")
     assert (made.decision, made.seconds, item.origin) == ("edit", 0.0, "edited")
     assert item.references == ["six"] and item.tags == ["hours"]
+    assert item.metadata == {"room": "red"}
     said = [(one.text, one.by) for one in item.negative_references]
     assert said == [("ten", "eve"), ("nine", "ann")]
     (span,) = item.gold or ()
     assert span.text == "It closes at six." and span.before.endswith("🙂 ")
-    graded = {"gold": [{"document": "library", "start": 0, "end": 26, "grade": 2}]}
-    store.review("i1", "ann", "accept", version(store, "i1"), fields=graded)
-    assert [span.grade for span in item_of(store, "i1").gold or ()] == [2]
+    graded = [{"document": "library", "start": 0, "end": 26, "grade": 2},
+              {"document": "library", "start": len(TEXT) - 6, "end": len(TEXT)}]  # fmt: skip
+    store.review("i1", "ann", "accept", version(store, "i1"), fields={"gold": graded})
+    found = [(span.text, span.grade) for span in item_of(store, "i1").gold or ()]
+    assert found == [(TEXT[:26], 2), ("euros.", 1)]
+    wrong = [{"text": "ten", "kind": "incomplete"}, {"text": "nine", "kind": "inaccurate"}]
+    fields = {"negative_references": wrong}
+    store.review("i0", "bob", "accept", version(store, "i0"), fields=fields)
+    assert [one.by for one in item_of(store, "i0").negative_references] == ["bob", "ann"]
 
 
 @pytest.mark.parametrize(("gold", "problem"), [
@@ -190,16 +200,23 @@ def test_items_that_several_review_wait_until_all_have_decided_alike(tmp_path: P
         made = store.review("i0", name, "accept", version(store, "i0"), fields=fields)
         assert made.applied == bool(number)
     assert item_of(store, "i0").status == "accepted" and item_of(store, "i0").query == "Open when?"
-    store.review("i1", "ann", "accept", version(store, "i1"))
-    assert state_of(store, "i1", "ann") == "waiting"
+
+    for word in ("reject", "accept", "accept"):  # who waits may change her mind, and stays one
+        typed = {"type": word}
+        made = store.review("i1", "ann", word, version(store, "i1"), fields=typed)
+        assert (made.applied, made.final, state_of(store, "i1", "ann")) == (False, False, "waiting")
     assert not store.review("i1", "bob", "reject", version(store, "i1")).applied
     assert {state_of(store, "i1", one) for one in ("ann", "bob", "eve")} == {"disagreement"}
     (found,) = item_agreement(store).differ
     assert (found["item"], found["status"]) == ("i1", "draft")
+    assert [one["changes"] for one in found["reviews"]] == [{"type": ("", "accept")}, {}]
     final = store.review("i1", "eve", "reject", version(store, "i1"))
     assert final.final and final.applied and item_of(store, "i1").status == "rejected"
     # A decision by one who knew the others' counts as none of the independent ones.
     assert set(store.current().of["i1"]) == {"ann", "bob"}
+    store.review("i2", "ann", "accept", version(store, "i2"))
+    store.change_settings(overlap=0.0)
+    assert [state_of(store, "i2", one) for one in ("ann", "bob")] == ["waiting", "todo"]
 
 
 def test_a_review_that_waited_cannot_be_taken_back_once_the_item_is_settled(tmp_path) -> None:
@@ -235,6 +252,9 @@ def test_calibration_is_answered_by_the_known_set_and_changes_nothing(tmp_path: 
         assert made.right == (name == "ann")
     assert (known.folder / "queries.jsonl").read_bytes() == before
     assert item_of(store, "i0").status == "draft" and not store.current().of
+    assert item_agreement(store).known == {"ann": (1, 1), "bob": (0, 1)}
+    assert [one["mine"] for one in store.entries("eve")[:3]] == [False] * 3
+    assert store.progress("ann")["total"] == 3
     assert store.undo("ann").calibration and "ann" not in store.current().known
 
 
@@ -248,6 +268,8 @@ def test_progress_counts_what_is_left_and_what_is_taken_back_took_no_time(tmp_pa
     assert store.current().seconds == {"ann": [10, 30]}
     store.change_settings(overlap=1.0, people=3)
     assert store.progress("ann")["left"] == 6
+    theirs = small(tmp_path / "theirs", 1, status="accepted", reviewer="ann")  # without a log
+    assert (theirs.progress("ann")["mine"], theirs.progress("bob")["mine"]) == (1, 0)
 
 
 def test_a_line_that_was_never_finished_is_no_review_and_hides_no_other(tmp_path: Path) -> None:
