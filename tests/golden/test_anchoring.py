@@ -131,6 +131,15 @@ def test_of_two_equal_texts_the_surroundings_tell() -> None:
     one = found_in(f"News of the day. {POOL}", POOL, "opens at nine")
     assert (one.found, one.new and one.new.start) == ("moved", 26)
     assert found_in(POOL, POOL, "opens at nine").found == "unchanged"
+    assert found_in(f"New. {POOL}", POOL, "opens at nine in the m", copy=POOL).new.document == "d"
+    halves = ["Our large outdoor bath opens at nine. ", "A sauna for all guests opens at nine. "]
+    one = found_in("".join(halves[::-1]), "".join(halves), "opens at nine.")
+    assert (one.found, one.new and one.new.start) == ("moved", 61), "another one is at its place"
+    one = found_in("The doors: Nine of them are shut.", "Nine. The pool opens.", "Nine")
+    assert (one.found, one.new) == ("unsure", None)
+    bare = GoldenItem(id="q", query="?", gold=[GoldSpan(document="d", start=9, end=17, text="20 watts")])
+    twice = {name: Document(name, name, f"So. {GOLD}", "", "") for name in "dx"}
+    assert [len(one.places) for one in anchor([bare], twice)] == [2]
     gone = POOL.replace("The pool opens at nine in the morning. ", "Doors are shut on Sundays. ")
     one = found_in(gone, POOL, "opens at nine")
     assert (one.found, one.new) == ("unsure", None), "in another sentence it may be another fact"
@@ -316,3 +325,5 @@ def test_a_text_at_several_places_is_counted(tmp_path: Path) -> None:
         assert aligner.counts["repeated"] == repeated, passage
         aligner.passage(passage)  # known by now
         assert aligner.counts["repeated"] == 2 * repeated
+    found = [aligner.passage(Passage(same, document=name)).document for name in ("east", "west")]
+    assert found == ["east", "west"]

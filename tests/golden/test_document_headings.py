@@ -90,17 +90,20 @@ def test_pages_are_the_sections_of_a_pdf(tmp_path: Path) -> None:
     assert [document.text[start:end].strip() for _, start, end in document.parts()] == [
         "", "The pool opens at", "nine o'clock.", "The sauna is warm.",
     ]  # fmt: skip
+    assert told(document) == [("page 1", 1), ("page 2", 1), ("page 3", 1)]
     (one,) = sections(document)
     assert one == ("a", "", document.text), "a sentence goes on from page to page"
 
 
 def test_markdown_has_no_headings_in_code_and_several_first_headings_are_sections(tmp_path) -> None:
     (tmp_path / "a.md").write_text(
-        "# Pool\nWarm.\n\n```sh\n# a comment\nrm x\n```\n## Fees ##\nOne.\n# Sauna\nHot.\n~~~\n# b"
+        "---\ntitle: Pool\n# a comment\n---\n# Pool\nWarm.\n\n```sh\n# a comment\nrm x\n```\n## Fees ##\nOne.\n# Sauna\nHot.\n~~~\n# b"
     )
     document = only(tmp_path)
     assert told(document) == [("Pool", 1), ("Fees", 2), ("Sauna", 1)]
-    assert [one[:2] for one in sections(document)] == [("a", "Pool"), ("a", "Fees"), ("a", "Sauna")]
+    assert [one[:2] for one in sections(document)] == [
+        ("a", ""), ("a", "Pool"), ("a", "Fees"), ("a", "Sauna"),
+    ]  # fmt: skip
 
 
 def test_a_documents_sections_reach_the_generator(tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -19,12 +21,15 @@ def test_each_kind_is_read(tmp_path: Path) -> None:
     docx = pytest.importorskip("docx", reason="needs the extra 'docs'")
     pytest.importorskip("selectolax", reason="needs the extra 'docs'")
     (tmp_path / "deep").mkdir()
-    (tmp_path / "deep" / "a.md").write_bytes("\ufeff# Title\r\n\r\nThe pool.".encode())
-    (tmp_path / "b.html").write_text(
+    name = "deep/a.markdown"
+    (tmp_path / name).write_bytes("\ufeff# Title\r\n\r\nThe pool.\rA towel.".encode())
+    (tmp_path / "b.HTM").write_text(
         "<html><head><style>p{}</style></head><body><p>The <b>pool</b> opens.</p>"
-        "<script>alert(1)</script><p>Bring a towel.</p></body></html>"
+        "<script>alert(1)</script><noscript>Off</noscript><template>Off</template><p>Bring a towel.</p></body></html>"
     )
     pdf(tmp_path / "c.pdf", ["The pool opens at nine."])
+    content = b"From a mail.\n" + (tmp_path / "c.pdf").read_bytes()
+    (tmp_path / "c.pdf").write_bytes(content)
     made = docx.Document()
     made.add_paragraph("The pool opens at nine.")
     table = made.add_table(rows=1, cols=2)
@@ -33,11 +38,12 @@ def test_each_kind_is_read(tmp_path: Path) -> None:
     (tmp_path / "picture.png").write_bytes(b"\x89PNG")
     found = load_documents(tmp_path)
     assert list(found) == ["b", "c", "d", "deep/a"]
-    assert found["deep/a"].text == "# Title\n\nThe pool."
+    assert found["deep/a"].text == "# Title\n\nThe pool.\nA towel."
+    assert found["deep/a"].sha256 == hashlib.sha256((tmp_path / name).read_bytes()).hexdigest()
     assert found["b"].text.split() == ["The", "pool", "opens.", "Bring", "a", "towel."]
     assert found["c"].text.strip() == "The pool opens at nine."
     assert found["d"].text == "The pool opens at nine.\nMonday\tclosed"
-    assert found["c"].loader.startswith("pypdf ")
+    assert re.fullmatch(r"pypdf [\d.]+, reader 2", found["c"].loader)
 
 
 @pytest.mark.parametrize(("name", "content", "complaint"), [
@@ -79,6 +85,14 @@ def test_an_encrypted_document_is_told_also_where_nothing_here_can_decrypt(
 
     pdf(tmp_path / "a.pdf", ["The pool."], password="secret")
     with pytest.raises(InputError, match=r"is encrypted\. Save it without a password"):
+        load_documents(tmp_path)
+    pdf(tmp_path / "a.pdf", ["The pool."])
+    writer = pypdf.PdfWriter(clone_from=tmp_path / "a.pdf")
+    writer.encrypt("", "only printing needs it")
+    writer.write(tmp_path / "a.pdf")
+    assert load_documents(tmp_path)["a"].text == "The pool."
+    pdf(tmp_path / "a.pdf", [""])
+    with pytest.raises(InputError, match=r"a.pdf: holds no text. A scanned page needs OCR"):
         load_documents(tmp_path)
 
     def refuse(*_: object) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from datetime import date
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -14,7 +16,7 @@ from ragassay.cli.command_line import call
 from ragassay.golden import anchor
 from ragassay.golden.golden_folder import GoldenSet
 from ragassay.golden.golden_item import GoldenItem, GoldSpan, NegativeReference
-from ragassay.golden.judged_checks import Checked, coverage
+from ragassay.golden.judged_checks import Checked, check as checked, coverage
 from ragassay.golden.rule_checks import CheckOptions
 
 
@@ -48,11 +50,12 @@ def test_a_sound_set_has_no_errors(golden: GoldenSet) -> None:
 
 def test_check_says_of_a_span_what_anchor_does(golden: GoldenSet) -> None:
     """Also of spans without surroundings, as files give them: a text that stands once is found."""
+    n = len(golden.documents()["library"].text)
     spans = [
         GoldSpan(document="library", start=0, end=5, text="films and magazines for one week"),
         GoldSpan(document="library", start=9000, end=9005, text="films and magazines"),
         GoldSpan(document="nowhere", start=0, end=5, text="films and magazines for one week"),
-        GoldSpan(document="library", start=3, end=6, text="the"),
+        GoldSpan(document="library", start=n - 3, end=n, text="the"),
         GoldSpan(document="library", start=3, end=11, text="It stands nowhere at all, this one."),
     ]
     one = item(golden, "library-dvd")
@@ -61,6 +64,12 @@ def test_check_says_of_a_span_what_anchor_does(golden: GoldenSet) -> None:
     words = [sentence.partition("golden anchor' ")[2].rstrip(")") for sentence in told_by_check]
     found = list(anchor([one], golden.documents()))
     assert [each.found for each in found] == ["moved", "moved", "moved", "ambiguous", "lost"]
+    shown = [(each.to_json()["span"], each.to_json()["distance"]) for each in found]
+    assert shown == [(0, 0), (1, 0), (2, 0), (3, 0), (4, 1)]
+    assert [kind for name, kind in kinds(check(golden), "spans") if name == one.id] == [
+        "span_of_other_text", "span_outside", "span_of_no_document", "span_of_other_text",
+        "span_of_other_text",
+    ]  # fmt: skip
     assert words == [*["finds it"] * 3, "says: ambiguous", "says: lost"]
 
 
@@ -86,12 +95,13 @@ def test_gold_that_stands_elsewhere_too_is_told(golden: GoldenSet) -> None:
     copy = Path("docs/rules.md")
     copy.write_text("Rules\n\nWe lend films and\nmagazines for one week, that is all.\n")
     at = copy.read_text().index("films")
+    one.gold = [span, span]
     [(name, sentence)] = told(check(golden), "repeated")
     assert name == "library-dvd"
     assert f"'films and magazines for one week' is also at rules:{at}, where" in sentence
     text = copy.read_text()
     end = text.index(",")
-    one.gold = [span, GoldSpan(document="rules", start=at, end=end, text=text[at:end])]
+    one.gold = [span, GoldSpan(document="rules", start=at + 2, end=end, text=text[at + 2 : end])]
     assert not told(check(golden), "repeated")
 
 
@@ -109,8 +119,11 @@ def test_leaks_contradictions_and_duplicates_are_found(golden: GoldenSet) -> Non
     assert kinds(found, "contradiction") == [
         ("library-child-fines", "yes_and_no"), ("library-child-fines", "right_and_wrong"),
     ]  # fmt: skip
-    assert kinds(found, "duplicate") == [("copy", "asked_twice"), ("third", "asked_twice")]
-    golden.items = [other]
+    alike = [(one.item, one.note.counts) for one in found.findings if one.check == "duplicate"]
+    first = {"first": "library-items-at-once"}
+    assert alike == [("copy", first), ("third", first)]
+    golden.items, other.references = [other], ["Ja.", "Nein, nie."]
+    assert kinds(check(golden), "contradiction") == [("library-child-fines", "yes_and_no")]
     other.query = "Is a tram or a bus faster?"
     for reference, leaks in (("bus", False), ("tram", True)):
         other.references = [reference]
@@ -157,6 +170,52 @@ def test_a_wrong_reference_beside_a_right_one_is_told_by_a_named_judge(golden: G
     assert not told(check(golden), "support"), "words do not tell another wording"
     found = check(golden, CheckOptions(judge="offline"))
     assert [sentence[:13] for _, sentence in told(found, "support")] == ["'for 9 years'"]
+
+
+def test_what_a_judge_is_asked_and_what_its_scores_mean(golden: GoldenSet) -> None:
+    one, two = item(golden, "library-dvd"), item(golden, "library-items-at-once")
+    one.references = ["Yes, a week.", "Seven days."]
+    one.negative_references = two.negative_references = [NegativeReference(text="nine days")]
+    noise = GoldSpan(document="library", start=0, end=5, text="Noise", grade=0)
+    one.gold = [*(one.gold or []), noise]
+    query = "How many items may adults have on loan at a time?"
+    none, open_ = (
+        GoldenItem(id=label or "open", query=query, gold=[], references=["?"], answerability=label)
+        for label in ("unanswerable", None)
+    )
+    golden.items = [one, two, none, open_]
+    asked: dict[str, list[dict[str, Any]]] = {}
+    values = {"faithfulness": [0.5, 0.2, 1.0], "factual_correctness.recall": [0.5, 1.0],
+              "umbrela": [3, 2.9, None], "em": [1.0, 0.5, 0.75, None, None, 1.0]}  # fmt: skip
+
+    def evaluate(samples: list[dict[str, Any]], metrics: list[str], **options: Any) -> Any:
+        [metric], rows = metrics, []
+        asked[metric] = samples
+        judges.append(options)
+        for sample, value in zip(samples, values[metric], strict=False):
+            rows.append(SimpleNamespace(sample=sample["id"], value=value, explanation="why"))
+        return SimpleNamespace(scores=rows)
+
+    judges: list[dict[str, Any]] = []
+    options = CheckOptions(judge="openai:a", budget="9 calls", metrics=["em"])
+    found = checked(golden, options, evaluate=evaluate)
+    assert judges == [{"judge": "openai:a", "budget": "9 calls"}] * 4
+    assert [sample["answer"] for sample in asked["faithfulness"]][:2] == ["a week.", "Seven days."]
+    recall = asked["factual_correctness.recall"][0]
+    assert recall["answer"] == "Yes, a week. Seven days."
+    assert recall["references"] == ["films and magazines for one week"]
+    assert {sample["query"] for sample in asked["umbrela"]} == {query}
+    assert len(asked["umbrela"]) == 3 and "twelve" in asked["umbrela"][0]["passages"][0]["text"]
+    notes = [(one.check, one.item) for one in found.findings if one.check in asked_of_judges]
+    assert notes == [("support", one.id)] * 2 + [("complete", one.id), ("answered", none.id)]
+    assert found.skipped.keys() == {"answered"} and found.blindness == {("em", "wrong"): (0, 1)}
+    asked.clear()
+    found = checked(golden, CheckOptions(metrics=[]), evaluate=evaluate)
+    [least] = [one.note.counts for one in found.findings if one.check == "support"]
+    assert (asked.keys(), least["reference"]) == ({"faithfulness"}, "Seven days.")
+
+
+asked_of_judges = ("support", "complete", "answered")
 
 
 def test_what_the_judge_could_not_say_is_counted(golden: GoldenSet) -> None:
@@ -313,3 +372,20 @@ def test_documents_that_are_edited_added_or_gone_are_told(tmp_path: Path) -> Non
     assert "pool was edited" in edited and "sauna was added" in added
     assert "gym is gone" in gone and "pool opens at nine" in elsewhere
     assert call(["golden", "anchor", str(folder)]) == 0 and told() == []
+    (documents / "pool.md").write_text("News. The pool opens at ten.", encoding="utf-8")
+    found = GoldenSet.open(folder)
+    found.items[0].gold = [one.model_copy(update={"grade": 2}) for one in found.items[0].gold or ()]
+    found.save()
+    assert call(["golden", "anchor", str(folder)]) == 0 and told() == []
+    found = GoldenSet.open(folder)
+    [span] = found.items[0].gold or ()
+    assert (span.text, span.grade) == ("The pool opens at ten.", 2)
+    found.items = []  # what changed is told also of a set without gold
+    found.save()
+    found.left_out = {"copy.md": "holds the same text as pool.md", "scan.pdf": "holds no text"}
+    found.save_manifest(found.documents())
+    (documents / "pool.md").write_text("The pool is shut.", encoding="utf-8")
+    findings = [one.note for one in check(GoldenSet.open(folder)).findings]
+    assert [(one.kind, one.names) for one in findings] == [
+        ("document_edited", ()), ("unreadable", ("scan.pdf",)),
+    ]  # fmt: skip

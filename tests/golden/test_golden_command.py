@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,8 @@ def test_a_set_is_of_its_schema_and_names_its_documents(desk: Path) -> None:
     manifest = json.loads(Path("golden/documents.json").read_text())
     assert manifest["folder"] == "../docs"
     texts = GoldenSet.open(Path("golden")).documents()
-    assert {one["id"] for one in manifest["documents"]} == set(texts)
+    listed = {one["id"]: one["characters"] for one in manifest["documents"]}
+    assert listed == {name: len(document.text) for name, document in texts.items()}
 
 
 def test_an_edit_that_moves_the_gold_is_undone(desk: Path, capsys) -> None:
@@ -101,12 +103,17 @@ def test_passages_of_no_document_tell_how_many_samples_go_unscored(desk: Path) -
     known = items[0].gold[0].text  # type: ignore[index]
     answers = [{"id": one.id, "answer": "x", "passages": [known]} for one in items]
     answers[1]["passages"] = [known, "A page of the web.", "Another page of the web."]
+    Path("docs/copies.md").write_text("This is here twice. " * 2)
+    none = next(one.id for one in GoldenSet.open(Path("golden")).items if not one.gold)
+    passages = ["A page of no library.", "This is here twice."]
+    answers.append({"id": none, "answer": "x", "passages": passages})
     result = ragassay.evaluate(answers, metrics=["CharR"], golden="golden")
     assert result.summary.metrics["CharR"].n_scored == 1
     assert (
-        "2 passages not found in the documents of golden, so metrics of spans and characters leave "
+        "3 passages not found in the documents of golden, so metrics of spans and characters leave "
         "1 sample out."
     ) in result.summary.warnings
+    assert "1 passage occurs in several places" in " ".join(result.summary.warnings)
     shutil.rmtree("docs")
     result = ragassay.evaluate(answers, metrics=["CharR"], golden="golden")
     assert "docs does not exist, so passages cannot be found" in " ".join(result.summary.warnings)
@@ -121,11 +128,18 @@ def test_answers_are_joined_by_id_and_only_accepted_items_count(desk: Path) -> N
     made = GoldenSet.open(Path("golden"))
     for item in made.items:
         item.status = "draft"
+    made.items[0].status = "accepted"
+    made.save()
+    both = [{"id": made.items[0].id, "answer": "x"}, {"id": "library-dvd", "answer": "x"}]
+    counted = " ".join(ragassay.evaluate(both, metrics=["em"], golden="golden").summary.warnings)
+    assert "71 drafts of golden left out, with 1 sample" in counted
+    made.items[0].status = "draft"
     made.save()
     with pytest.raises(InputError, match="none of its 72 items is accepted"):
         ragassay.evaluate(answers, metrics=["em"], golden="golden")
     drafts = ragassay.evaluate(answers, metrics=["em"], golden="golden", golden_drafts=True)
     assert drafts.summary.n_samples == 1
+    assert "left out" not in str([one for one in drafts.summary.warnings if "draft" in one])
 
 
 def test_the_set_says_what_is_right_and_the_sample_what_was_asked(tmp_path: Path) -> None:
@@ -146,7 +160,9 @@ def test_the_set_says_what_is_right_and_the_sample_what_was_asked(tmp_path: Path
     }  # fmt: skip
     (full,) = joined([Sample(**said, **asked, **wrong, **about)], tmp_path)
     assert full == Sample(**said, **asked, **right)
-    (bare,) = joined([Sample(**said)], tmp_path)
+    GoldenSet(tmp_path, [item.model_copy(update={"language": ""})]).save()
+    (bare,) = joined([Sample(**said, language="de")], tmp_path)
+    assert bare.language == "de"
     assert (bare.query, bare.history) == ("When?", (Turn("user", "Hello."),))
 
 
@@ -170,10 +186,17 @@ def test_parts_keep_the_shares_of_each_kind() -> None:
     assert [item.id for item in drawn] == sorted((item.id for item in drawn), key=int)
     assert sum(item.type == "b" for item in drawn) == 5
     assert drawn == sampled(items, 20, seed=3) != sampled(items, 20, seed=4)
-    parts = split(items, {"dev": 0.3, "test": 0.7}, seed=1)
+    assert sampled(items, 100) == items
+    shares = {"dev": 0.3, "test": 0.7}
+    parts = split(items, shares, seed=1)
+    assert parts == split(items, shares, seed=1) != split(items, shares, seed=2)
     assert {name: len(part) for name, part in parts.items()} == {"dev": 30, "test": 70}
     assert {item.id for part in parts.values() for item in part} == {str(at) for at in range(100)}
     assert sum(item.type == "b" for item in parts["dev"]) in (7, 8)
+    for at, item in enumerate(items):
+        item.style = "x" if at < 48 else "y"
+    both = Counter((one.type, one.style) for one in sampled(items, 25, ["type", "style"]))
+    assert both == {("a", "x"): 9, ("a", "y"): 10, ("b", "x"): 3, ("b", "y"): 3}
 
 
 def test_parts_are_written(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -208,6 +231,9 @@ def test_parts_are_written(desk: Path, capsys: pytest.CaptureFixture[str]) -> No
         ('{"id": "a", "query": "q", "gold": [{"document": "d", "start": 5, "end": 5, '
          '"text": "x"}]}',
          "the span ends at 5, and starts at 5"),
+        ('{"id": "a", "query": "q", "gold": [{"document": "d", "start": -1, "end": 5, '
+         '"text": "x"}]}',
+         "field 'gold.0.start'"),
         ('{"id": "a", "query": "q"}\n{"id": "a", "query": "r"}', "2 items have the id 'a'"),
     ],
 )  # fmt: skip
@@ -272,12 +298,22 @@ def test_records_of_several_systems_are_one_item_unless_they_differ(pool: Path, 
     assert (first.id, first.references, first.type) == ("a", ["nine"], "factual")
     assert [span.text for span in first.gold or ()] == ["at nine"]
     assert first.metadata == {"team": "x"}, "what differs belongs to the answers"
-    records[2]["references"] = ["ten"]
-    assert imports(records, "two") == 2
-    told = capsys.readouterr().err
-    assert "field 'references'" in told
-    assert "records 1 and 3 have the id 'a'" in told
-    assert not Path("two").exists()
+
+    records.append({**records[-1], "system": "one", "gold": [], "references": ["x"]})
+    assert imports(records, "none") == 0
+    assert [one.gold for one in GoldenSet.open(Path("none")).items][1] == [], "none is relevant"
+    turns = [{"speaker": "user", "text": "Hello."}]
+    for field, values in {
+        "references": ["nine", "ten"], "history": [turns, [*turns, *turns]],
+        "negative_references": ["x", "y"], "answerability": ["answerable", "partial"],
+        "gold": [gold, [{"text": "A towel."}]],
+    }.items():  # fmt: skip
+        (records[0][field], records[2][field]), before = values, dict(records[2])
+        assert imports(records, "two") == 2
+        told = capsys.readouterr().err
+        assert f"field '{field}'" in told and "records 1 and 3 have the id 'a'" in told
+        records[2] = {name: value for name, value in before.items() if name != field}
+        assert not Path("two").exists()
 
 
 WRITES_OVER = (
@@ -286,6 +322,7 @@ WRITES_OVER = (
     ("ask q.jsonl -t command:cat -o ./q.jsonl", "is the input"),
     ("ask q*.jsonl -t command:cat -o q.jsonl", "is the input"),
     ("ask q.jsonl -t command:cat -o golden/new.jsonl", "lies in the golden set golden"),
+    ("ask q.jsonl -t command:cat -o linked/new.jsonl", "lies in the golden set golden"),
     ("run q.jsonl -m answer_words -o golden", "lies in the golden set golden"),
     ("run done/samples.jsonl -m answer_words -o done", "is the input"),
     ("golden export golden -o golden/queries.jsonl", "lies in golden, which is read"),
@@ -301,6 +338,7 @@ def test_no_command_writes_over_what_it_reads_or_into_a_golden_set(desk: Path, c
     assert call(["run", "q.jsonl", "-m", "answer_words", "-o", "done"]) in (0, 3)
     before = {path: path.read_bytes() for path in desk.rglob("*") if path.is_file()}
     Path("only").mkdir()
+    Path("linked").symlink_to("golden")
     shutil.copy("q.jsonl", "only/queries.jsonl")
     assert [is_golden(Path(name)) for name in ("golden", "only", "docs")] == [True, False, False]
     before |= {Path("only/queries.jsonl").absolute(): Path("q.jsonl").read_bytes()}
@@ -329,7 +367,11 @@ FULL = {
 
 
 def test_an_item_is_what_a_sample_of_it_tells() -> None:
-    item = GoldenItem.model_validate(FULL)
+    item = GoldenItem.model_validate({**FULL, "metadata": {"team": "x", "turns": 3}})
+    clash = item.model_copy(update={"metadata": {"type": "other"}})
+    assert clash.fields()["type"] == clash.to_sample().metadata["type"] == "factual"
+    web = Sample(id="a", query="?", metadata={"origin": "web"})
+    assert GoldenItem.of_sample(web).metadata == web.metadata
     again = GoldenItem.of_sample(item.to_sample())
     own = {"negative_references", "author", "reviewer", "verified_on", "status", "provenance"}
     differ = {
@@ -373,13 +415,16 @@ def test_a_beir_folder_without_a_run_is_taken(pool: Path) -> None:
 def test_what_a_person_decided_stays(pool: Path, capsys: pytest.CaptureFixture[str]) -> None:
     records = [{"id": one, "query": "Q?", "status": one} for one in ("accepted", "rejected")]
     records += [{"id": "draft", "query": "Q?", "status": "draft"}, {"id": "none", "query": "Q?"}]
+    records.append({"id": "capital", "query": "Q?", "status": "Rejected"})
     for words, other in ((["--accept"], "accepted"), ([], "draft")):
         assert imports(records, f"with{len(words)}", *words) == 0
         made = {one.id: one.status for one in GoldenSet.open(Path(f"with{len(words)}")).items}
         assert made == {
             "accepted": "accepted", "rejected": "rejected", "draft": other, "none": other,
+            "capital": "rejected",
         }  # fmt: skip
-        assert "1 rejected. Items that q.jsonl accepts or rejects stay" in capsys.readouterr().out
+        told = capsys.readouterr().out
+        assert "2 rejected" in told and "Items that q.jsonl accepts or rejects stay" in told
     records.append({"id": "accepted", "query": "Q?", "system": "x", "status": "rejected"})
     assert imports(records, "differs") == 2
     assert "field 'status'" in capsys.readouterr().err
@@ -446,6 +491,11 @@ def test_what_people_review_while_spans_are_looked_for_stays(desk: Path, monkeyp
         for name in (moved, other):
             (item,) = (one for one in store.golden().items if one.id == name)
             store.review(name, "ann", "reject", version_of(item))
+        # Another one is marked elsewhere.
+        item = next(one for one in store.golden().items if one.gold and one.id not in (moved, other)
+                    and one.gold[0].document == path.stem)  # fmt: skip
+        fields = {"gold": [{"document": path.stem, "start": 0, "end": 23}]}
+        store.review(item.id, "ann", "accept", version_of(item), fields=fields)
         made = GoldenSet.open(Path("golden"))
         gold = [one.new for one in found if one.item == other]
         made.items.append(GoldenItem(id="new", query="New?", gold=gold, status="accepted"))
@@ -456,6 +506,7 @@ def test_what_people_review_while_spans_are_looked_for_stays(desk: Path, monkeyp
     assert call(["golden", "anchor", "golden"]) == 0
     made = GoldenSet.open(Path("golden"))
     texts = {name: one.text for name, one in made.documents().items()}
+    assert "A new first paragraph.\n" in {g.text for one in made.items for g in one.gold or ()}
     for item in made.items:
         assert item.status == ("rejected" if item.id in (moved, other) else "accepted")
         for span in item.gold or ():

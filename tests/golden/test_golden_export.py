@@ -6,6 +6,7 @@ import json
 from datetime import date
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from ragassay import formats
@@ -15,6 +16,7 @@ from ragassay.cli.command_line import call
 from ragassay.engine.run.source import with_references
 from ragassay.golden.documents import Document
 from ragassay.golden.golden_export import EXPORTS, export_format, exported, left_out
+from ragassay.golden.golden_folder import GoldenSet
 from ragassay.golden.golden_item import GoldenItem, GoldSpan, NegativeReference
 
 TEXT = "The tower is 330 metres high. It stands in Paris, by the river."
@@ -66,7 +68,10 @@ def test_texts_of_gold_are_kept_where_the_format_has_a_place(kind: str, tmp_path
 
 
 def test_turns_and_answerability_are_kept_for_mtrag(tmp_path: Path) -> None:
-    first, second = formats.read(written(tmp_path, "mtrag"))
+    first, second = formats.read(place := written(tmp_path, "mtrag"))
+    record = json.loads(place.read_text().splitlines()[0])
+    assert record["Answerability"] == ["ANSWERABLE"], "as MT-RAG writes it"
+    assert {one["speaker"] for one in record["targets"]} == {"agent"}
     assert first.answerability == "answerable" and second.answerability is None
     assert [(one.speaker, one.text) for one in second.history] == [
         ("user", "What is high?"),
@@ -92,6 +97,9 @@ def test_a_beir_folder_is_judged_by(tmp_path: Path) -> None:
         update={"gold": (ITEMS[0].gold or [])[::-1]}
     )  # the highest grade of a span counts
     assert written(tmp_path, "qrels", (turned,)).read_text() == "q1 0 tower 2\n"
+    spans = [TALL.model_copy(update={"document": "the tower", "grade": 0})]
+    spaced = ITEMS[0].model_copy(update={"id": "q 1", "gold": spans})
+    assert written(tmp_path, "qrels", (spaced,)).read_text() == "q_1 0 the_tower 0\n"
     (folder / "run.trec").write_text("q1 Q0 tower 1 0.9 bm25\n")
     (sample,) = formats.read(folder)
     assert sample.query == ITEMS[0].query
@@ -102,7 +110,8 @@ def test_a_beir_folder_is_judged_by(tmp_path: Path) -> None:
 def test_pairs_are_right_and_wrong_answers(tmp_path: Path) -> None:
     lines = written(tmp_path, "pairs").read_text().splitlines()
     assert [json.loads(one)["chosen"] for one in lines] == ITEMS[0].references
-    assert {json.loads(one)["rejected"] for one in lines} == {"300 metres"}
+    wrong = {(one["rejected"], one["kind"]) for one in map(json.loads, lines)}
+    assert wrong == {("300 metres", "inaccurate")}
 
 
 @pytest.mark.parametrize("kind", ["beir", "qrels", "pairs", "ragchecker"])
@@ -127,6 +136,8 @@ def test_formats_are_found_by_name_and_by_end() -> None:
         export_format(Path("a.json"), "deepevl")
     with pytest.raises(UsageError, match=r"deepeval to a file whose name ends in \.json"):
         export_format(Path("a.csv"), "deepeval")
+    with pytest.raises(UsageError, match="export writes jsonl to a file whose name ends in"):
+        export_format(Path("a.docs"))
 
 
 BARE = GoldenItem(id="q3", query="Why?")
@@ -137,6 +148,11 @@ BARE = GoldenItem(id="q3", query="Why?")
 def test_items_without_references_keep_their_ids(kind: str, tmp_path: Path) -> None:
     found = [one.id for one in formats.read(written(tmp_path, kind, (BARE, *ITEMS)))]
     assert found == ["q3", "q1", "q2"]
+
+
+def test_an_empty_cell_of_a_parquet_file_is_null(tmp_path: Path) -> None:
+    table = pl.read_parquet(written(tmp_path, "parquet"))
+    assert table["type"].to_list() == ["factual", None]
 
 
 @pytest.mark.parametrize("kind", ["csv", "tsv"])
@@ -151,8 +167,10 @@ def test_ids_with_quotes_are_the_same_in_all_files_of_beir(tmp_path: Path) -> No
     folder = written(tmp_path, "beir", (item,))
     (sample,) = formats.read(folder, gold=None, queries_alone=True)
     assert (sample.id, sample.query) == ('the "first"', "Why?")
-    with pytest.raises(InputError, match="holds a tab or a line end"):
-        written(tmp_path, "beir", (GoldenItem(id="a\tb", query="Why?", gold=[TALL]),))
+    tab = TALL.model_copy(update={"document": "a\tb"})
+    for name, span in (("a\tb", TALL), (" ", TALL), ("a", tab)):
+        with pytest.raises(InputError, match="is blank, or holds a tab or a line end"):
+            written(tmp_path, "beir", (GoldenItem(id=name, query="Why?", gold=[span]),))
 
 
 @pytest.mark.parametrize("kind", sorted(set(EXPORTS) - set(TOGETHER)))
@@ -199,3 +217,5 @@ def test_items_of_which_there_is_no_record_are_told(here: Path, capsys) -> None:
         shown = capsys.readouterr()
         assert f"out-{kind}{end}: {line}" in shown.out
     assert "The format ragas has no place for negative_references" in " ".join(shown.err.split())
+    items = GoldenSet.open(Path("g")).items
+    assert "gold" not in left_out(items, "pairs"), "no pair is of an item that has some"
