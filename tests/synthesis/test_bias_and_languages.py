@@ -13,9 +13,9 @@ from ragassay.golden.documents import load_documents
 from ragassay.golden.golden_item import GoldSpan
 from ragassay.judges.asking import Ask, Asker
 from ragassay.judges.offline.offline_judge import OfflineJudge
-from ragassay.synthesis.draft import WORDS, Draft, Kind, Rejection
+from ragassay.synthesis.draft import WORDS, Draft, Kind, Outcome, Rejection
 from ragassay.synthesis.filters import Checks, Filters, declined, ill_formed, no_answer
-from ragassay.synthesis.scorecard import NOTABLE, favoured
+from ragassay.synthesis.scorecard import NOTABLE, favoured, scorecard
 from ragassay.synthesis.sections import Corpus
 
 KIND: Kind = (("answerability", "answerable"), ("type", "factual"))
@@ -51,7 +51,9 @@ def drafts(corpus: Corpus, code: str, word: str, kind: Kind = KIND) -> list[Draf
         for start, end in section.sentences:
             if section.document.startswith(code) and word in text[start:end]:
                 span = GoldSpan.of(section.document, text, start, end)
-                found.append(Draft(f"{span.text}?", kind, (section,), (span.text,), spans=(span,)))
+                # Only the first reference is counted.
+                texts = (span.text, f"So: {span.text}")
+                found.append(Draft(f"{span.text}?", kind, (section,), texts, spans=(span,)))
     return found
 
 
@@ -63,7 +65,10 @@ def test_a_group_that_is_favoured_stands_out_in_its_language(code, word, tmp_pat
     corpus = corpus_of(tmp_path / "docs", code)
     taken = drafts(corpus, code, word)
     assert len(taken) == 40
-    found = {one.what: one for one in favoured(corpus, taken) if one.kind == "group"}
+    rows = favoured(corpus, taken)
+    assert min(one.p for one in rows) == pytest.approx(len(rows) * min(one.ratio.p for one in rows))
+    assert [one.ratio.value for one in rows] == sorted((r.ratio.value for r in rows), reverse=True)
+    found = {one.what: one for one in rows if one.kind == "group"}
     assert set(found) == {"men", "women"} and {one.language for one in found.values()} == {code}
     assert found["men"].ratio.value > 1.3 and found["men"].n == 80
     assert found["women"].n == 0 and all(one.p < NOTABLE for one in found.values())
@@ -105,6 +110,7 @@ def test_the_form_of_a_query_is_told_in_each_language(query: str, complaint: str
     ("German", "When does the pool open?", "the query is in en, not in de"),
     ("de-AT", "Wann öffnet das Freibad?", ""),
     ("de", "Northport Freibad Tageskarte?", ""),  # its words do not tell
+    ("Dutch", "When does the pool open?", ""),  # there is no list of its words
     ("sober", "When does the pool open?", ""),  # a word of one's own
 ])  # fmt: skip
 def test_a_query_in_another_language_than_was_wanted_is_rejected(
@@ -173,6 +179,21 @@ def test_the_offline_generator_leaves_out_what_is_not_in_english(tmp_path, capsy
     written = (tmp_path / "golden" / "queries.jsonl").read_text()
     assert '"document":"pool"' in written and '"document":"bad"' not in written
     assert "1 document in de left out" in " ".join(capsys.readouterr().err.split())
+
+
+def test_the_scorecard_counts_what_was_wanted_written_passed_and_chosen(tmp_path: Path) -> None:
+    corpus = corpus_of(tmp_path / "docs", "en", n=2)
+    first, second, third = drafts(corpus, "en", "day")[:3]
+    others: Kind = (("answerability", "partial"), ("type", "summary"))
+    made = dict.fromkeys(("generator", "prompts", "checker", "seed"), "x")
+    against = [Rejection(why, "so", third) for why in ("form", "leak", "leak")]
+    kinds = [KIND, KIND, KIND, others]
+    card = scorecard(made, corpus, [first, second], 3, against, kinds=kinds, not_tried={})
+    assert "8 drafts: 5 passed (62%), 2 of them were chosen." in card
+    assert "| leak | 2 | 25% |\n| form | 1 | 12% |" in card
+    assert "| answerable, factual | 2 | 100% | 75% |\n| partial, summary | 0 | 0% | 25% |" in card
+    found = Outcome([], 0, rejections=against).reasons()
+    assert [[one.why for one in each] for each in found] == [["leak", "leak"], ["form"]]
 
 
 def test_items_of_every_sentence_favour_nothing_and_no_items_either(tmp_path: Path) -> None:

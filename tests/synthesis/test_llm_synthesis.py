@@ -13,10 +13,14 @@ import pytest
 from llm_rule import Request
 from llm_server import LLMServer
 from ragassay import examples
+from ragassay.base.sample import Sample, Turn
 from ragassay.cli.command_line import call
 from ragassay.golden.documents import load_documents
 from ragassay.golden.golden_folder import GoldenSet
 from ragassay.golden.golden_item import GoldenItem, nearly
+from ragassay.synthesis.draft import Kind, Wish
+from ragassay.synthesis.llm_generator import LLMGenerator
+from ragassay.synthesis.sections import Corpus
 
 DOCUMENTS = Path(examples.__file__).parent / "town" / "documents"
 ASKS = "Please tell me the end of this: "
@@ -127,6 +131,10 @@ def test_a_model_writes_and_another_one_checks(desk: Desk) -> None:
         assert documents[span.document].text[span.start : span.end] == span.text
         assert item.references == [span.text]
         assert {one.kind for one in item.negative_references} == {"inaccurate", "incomplete"}
+    for body in desk.sent("claim_support"):  # spans are shown with the headings above them
+        text = dict(Request(body, b"", 0, 0, "").fences)["passage 1"]
+        title = text.splitlines()[0]
+        assert any(title == one.title.title for one in documents.values() if one.title)
     models = {kind: {one["model"] for one in desk.sent(kind)} for kind in KINDS}
     assert models["write_query"] == models["write_answer"] == {"writer"}
     assert models["claim_support"] == models["answer_from_passages"] == {"checker"}
@@ -135,21 +143,29 @@ def test_a_model_writes_and_another_one_checks(desk: Desk) -> None:
 KINDS = ("write_query", "write_answer", "claim_support", "answer_from_passages", "answer_match")
 
 
-def test_nothing_is_paid_for_twice(desk: Desk) -> None:
-    desk.synthesize("--n", "8")
+def test_nothing_is_paid_for_twice(desk: Desk, capsys) -> None:
+    desk.synthesize("--n", "8", "--json", checker="gpt-4o-mini")
+    told = orjson.loads(capsys.readouterr().out)
+    assert (told["calls"], told["cached"]) == (desk.server.stats()["requests"], 0)
+    assert told["drafts"] == len(told["items"]) + told["rejected"] + told["not_chosen"]
+    assert told["cost"] > 0
     lines, paid = (desk.folder / "queries.jsonl").read_bytes(), desk.server.stats()["requests"]
     desk.synthesize("--n", "8")
     assert (desk.folder / "queries.jsonl").read_bytes() == lines
     for name in ("queries.jsonl", "rejected.jsonl", "documents.json", "scorecard.md"):
         (desk.folder / name).unlink()
     desk.folder.rmdir()
-    desk.synthesize("--n", "8")
+    capsys.readouterr()
+    desk.synthesize("--n", "8", "--json", checker="gpt-4o-mini")
+    again = orjson.loads(capsys.readouterr().out)
+    assert (again["calls"], again["cached"], again["cost"]) == (0, told["calls"], 0)
     assert (desk.folder / "queries.jsonl").read_bytes() == lines
     assert desk.server.stats()["requests"] == paid
 
 
 def test_one_model_for_both_is_refused_unless_it_is_said(desk: Desk, capsys) -> None:
-    desk.synthesize("--n", "2", code=2, checker="writer")
+    for checker in ("writer", f"checker,{desk.server.url}#Writer"):
+        desk.synthesize("--n", "2", code=2, checker=checker)
     assert "--same-model" in capsys.readouterr().err and desk.server.stats()["requests"] == 0
     assert len(desk.synthesize("--n", "2", "--same-model", checker="writer")) == 2
 
@@ -227,6 +243,7 @@ def test_a_query_across_documents_has_spans_in_two(desk: Desk) -> None:
     for item in items:
         assert len({span.document for span in item.gold or ()}) == 2
         assert item.type == "comparison" and item.provenance["wanted"]["shape"] == "across"
+        assert len({one.split(":")[0] for one in item.provenance["passages"]}) == 2
 
 
 def test_a_follow_up_has_the_first_turn_as_its_history(desk: Desk) -> None:
@@ -236,7 +253,9 @@ def test_a_follow_up_has_the_first_turn_as_its_history(desk: Desk) -> None:
             passage = dict(request.fences)["passage 1"]
             return {"query": ASKS + sentence_of(passage, 1).rsplit(" ", 1)[0] + "?"}
         if kind_of(request) == "write_answer":  # a right answer is no wrong one
-            return {**said, "incomplete": f"{said['answer']} "}
+            quotes = [one.replace(" ", "\n ", 1) for one in said["quotes"]]  # it is there once
+            quotes += said["quotes"]
+            return {**said, "quotes": quotes, "incomplete": f"{said['answer']} "}
         return said
 
     desk.server.settings.rule = rule
@@ -249,6 +268,7 @@ def test_a_follow_up_has_the_first_turn_as_its_history(desk: Desk) -> None:
         assert times == (1 if item.type == "yes-no" else 2)
         assert [one.kind for one in item.negative_references] == ["inaccurate"]
         assert [one.speaker for one in item.history] == ["user", "agent"]
+        assert len(item.gold or ()) == 1
         assert item.history[0].text.startswith(ASKS) and item.history[0].text != item.query
 
 
@@ -330,13 +350,42 @@ def test_queries_without_answers_have_their_section_as_span(desk: Desk) -> None:
 
 def test_mix_and_style_guide_stand_in_the_prompt(desk: Desk, tmp_path: Path) -> None:
     (tmp_path / "guide.txt").write_text("Address the city as you.\n")
-    mix = [f"--mix={one}" for one in ("type=procedural", "language=Dutch", "length=long")]
+    parts = ("type=procedural", "language=Dutch", "length=long", "style=terse", "complexity=direct")
+    mix = [f"--mix={one}" for one in parts]
     items = desk.synthesize("--n", "2", "--style-guide", "guide.txt", *mix)
     for told in (body["messages"][1]["content"] for body in desk.sent("write_query")):
-        for words in ("step by step", "Language: Dutch.", "17 to 35 words.", "Address the city"):
+        for words in ("step by step", "Language: Dutch.", "Style: terse.", "is one sentence", "17 to 35 words.", "Address the city"):
             assert words in told
     assert all("Address the city" in str(body) for body in desk.sent("write_answer"))
-    assert {(item.type, item.language) for item in items} == {("procedural", "Dutch")}
+    told = {(one.type, one.language, one.style, one.complexity) for one in items}
+    assert told == {("procedural", "Dutch", "terse", "direct")}
+
+
+def test_passages_are_drawn_from_every_document_in_turn_and_queries_may_be_given() -> None:
+    corpus = Corpus(load_documents(DOCUMENTS))
+    n, of = len(corpus.sections), len(corpus.documents)
+    kinds: list[Kind] = [(("answerability", "answerable"), ("type", "factual"))] * (2 * n)
+    shots = [GoldenItem(id=str(at), query=f"{at}?", type="x" * (at > 5)) for at in range(9)]
+    drawn = []
+    for seed in (0, 1):
+        generator = LLMGenerator(corpus, Wish(DOCUMENTS, DOCUMENTS, seed=seed), shots)
+        drawn.append(list(generator.wanted(kinds)))
+        assert {one.sections[0].document for one in drawn[seed][:of]} == {*corpus.documents}
+        assert [one.repeat for one in drawn[seed]] == [0] * n + [1] * n
+    assert [one.sections for one in drawn[0]] != [one.sections for one in drawn[1]]
+    assert len(generator.question(drawn[0][0]).examples) == 3
+    said = (Turn("bot", "Hi."), Turn("agent", "Hello."))
+    asked = [Sample(id="a", query="Is there a pool?", history=said), Sample(id="b", query="Zzyx?")]
+    pool, none = generator.answering(asked)
+    assert (pool.name, pool.history) == ("a", (Turn("user", "Hi."), said[1]))
+    assert pool.answerable and pool.sections and not none.answerable and not none.sections
+
+
+def test_an_unanswerable_follow_up_has_a_first_turn_with_an_answer(desk: Desk) -> None:
+    items = desk.synthesize(
+        "--n", "2", "--mix", "shape=follow-up", "--mix", "answerability=unanswerable"
+    )
+    assert [[one.speaker for one in item.history] for item in items] == [["user", "agent"]] * 2
 
 
 def test_no_answer_is_paid_for_to_a_query_of_another_length_than_was_wanted(desk: Desk) -> None:

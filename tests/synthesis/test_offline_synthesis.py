@@ -23,7 +23,7 @@ from ragassay.golden.golden_item import GoldenItem, GoldSpan
 from ragassay.judges.judge import Failure
 from ragassay.review.review_store import ReviewStore, version_of
 from ragassay.synthesis.draft import Draft, Mix, Outcome, Rejection, Wish, chosen
-from ragassay.synthesis.filters import Filters
+from ragassay.synthesis.filters import ELSEWHERE_BY_WORDS, FROM_SPANS, Filters
 from ragassay.synthesis.offline_generator import OfflineGenerator
 from ragassay.synthesis.sections import Corpus, Section, pairs_with_shared_names
 from ragassay.synthesis.synthesizing import Synthesis
@@ -134,12 +134,16 @@ def test_what_is_unanswerable_holds_a_word_that_no_document_has(corpus: Corpus) 
     mix = Mix.parse(["type=factual,yes-no,summary", "answerability=unanswerable"])
     drafts = list(OfflineGenerator(corpus).drafts(mix))
     assert len(drafts) > 300
+    other = OfflineGenerator(corpus, 1).drafts(mix)
+    assert [one.query for one in drafts] != [one.query for one in other], "by the seed"
     whole = " ".join(one.text for one in corpus.documents.values()).casefold()
     for draft in drafts:
         assert not draft.references and not draft.spans
         assert draft.nearly is not None and draft.nearly.query and draft.nearly.answer
         [span] = draft.nearly.spans
         assert corpus.documents[span.document].text[span.start : span.end] == span.text
+        [wrong] = draft.negatives
+        assert wrong.text == draft.nearly.answer, "what almost answers it is wrong"
         missing = corpus.lacks(draft.query)
         assert missing and all(
             not re.search(rf"\b{one}(?:e|s|es|ing)?\b", whole) for one in missing
@@ -170,7 +174,8 @@ def test_what_people_and_other_tools_did_stays_and_what_was_rejected_is_replaced
     made.items.append(GoldenItem(id="theirs", query="Who?", provenance={"tool": "another"}))
     made.save()
     elsewhere = synthesized(tmp_path / "more", "--n", "4", "--like", str(folder))
-    assert made.items[1].query not in {item.query for item in elsewhere}
+    likewise = {item.query for item in elsewhere} & {item.query for item in made.items}
+    assert likewise and made.items[1].query not in likewise, "only what is accepted is an example"
     other = "## another-generator, prompts 1\n\n### Bias\n\nNone.\n"
     card.write_text(f"{card.read_text()}\n{other}")
     items = synthesized(folder, "--n", "8")
@@ -189,8 +194,16 @@ def test_rejections_are_kept_with_their_reason(tmp_path: Path) -> None:
     assert all(one["detail"] and one["query"] and one["provenance"] for one in records)
     card = (folder / "scorecard.md").read_text()
     assert "| duplicate | " in card and "## offline-rules/" in card
+    for check in (FROM_SPANS, ELSEWHERE_BY_WORDS):
+        assert re.search(rf"answers no queries: {check} \(\d+ drafts\)", card)
     synthesized(folder, "--n", "20")
-    assert [*map(orjson.loads, (folder / "rejected.jsonl").open("rb"))][: len(records)] == records
+    synthesized(folder, "--n", "20")
+    lines = (folder / "rejected.jsonl").read_bytes().splitlines()
+    assert [*map(orjson.loads, lines)][: len(records)] == records
+    assert len(set(lines)) == len(lines), "each is written once"
+    wish = Wish(DOCUMENTS, tmp_path / "short", n=2, words=(3, 4))
+    outcome = Synthesis(wish, Judging()).run()
+    assert not outcome.items and {one.why for one in outcome.rejections} == {"form"}
 
 
 PLACES = [GoldSpan(document=name, start=0, end=4, text="Text") for name in "aab"]
@@ -202,6 +215,13 @@ def draft(query: str, *kind: str, to: str = "Nine.", spans: int = 1, section: st
     place = Section(section[:1] or "a", "3. Pool", "E1: Heat", int(section[1:] or 0), 9, "Text")
     references = tuple(to.split("|")) if to else ()
     return Draft(query, wanted, (place,), references, spans=tuple(PLACES[:spans]))
+
+
+def test_an_item_has_an_id_by_what_was_said_before_and_by_its_spans() -> None:
+    one = draft("When is it?")
+    later = replace(one, history=(Turn("user", "Hello."),))
+    assert len({one.id, draft("When is it?", spans=2).id, later.id, replace(one, name="q").id}) == 4
+    assert replace(one, repeat=1, references=()).id == one.id
 
 
 def worded(n: int) -> str:
@@ -272,11 +292,25 @@ def test_a_search_gives_the_five_best_sections_and_pairs_share_rare_names(tmp_pa
         assert pairs[0] == ("d0", "d1") and len(pairs) == 2 + (28 if n == 8 else 0)
 
 
+def test_a_long_section_is_divided_at_blank_lines(tmp_path: Path) -> None:
+    texts = ["a" * 999, "b" * 999, "c", "d" * 2001, "e"]
+    (tmp_path / "d.md").write_text("# T\n\n" + "\n\n".join(texts) + "\n\n## Two\n\nF.\n")
+    corpus = Corpus(load_documents(tmp_path))
+    first = "\n\n".join(texts[:2])  # 2,000 characters
+    assert [one.text for one in corpus.sections] == [first, *texts[2:], "F."]
+    assert [corpus.at(one.document, one.end - 1) for one in corpus.sections] == corpus.sections
+
+
 def test_the_mix_is_met_by_largest_remainders() -> None:
     mix = Mix.parse(["type=factual:2,yes-no:1", "answerability=answerable"])
     kinds = Counter(dict(one)["type"] for one in mix.kinds(10, 0))
     assert kinds == {"factual": 7, "yes-no": 3}
     assert mix.kinds(10, 0) == mix.kinds(10, 0) != mix.kinds(10, 1)
+    parts = Mix.parse(["type=factual,summary", "answerability=answerable,partial"])
+    assert len(set(parts.kinds(40, 0))) == 4, "parts are independent of each other"
+    three = Mix.parse(["question_type=directly_answerable,reasoning_required,unanswerable"]).parts
+    assert three["type"] == ("factual", "reasoning")
+    assert three["answerability"] == ("answerable", "unanswerable")
     joint = Mix.parse(["question_type=partially_answerable", "shape=single:5,across:0"])
     kind = (("answerability", "partial"), ("shape", "single"), ("type", "factual"))
     assert joint.kinds(2, 0) == [kind] * 2
@@ -290,6 +324,8 @@ def test_the_mix_is_met_by_largest_remainders() -> None:
      (["--mix", "type=factual:0"], "no weight is above 0"),
      (["--mix", "type=factual:x"], "weight of at least 0"),
      (["--mix", "question_type=unanswerable", "--mix", "type=factual"], "sets type too"),
+     (["--mix", "question_type=unanswerable", "--mix", "answerability=partial"],
+      "sets answerability too"), (["--style-guide", __file__], "takes no queries and no style guide"),
      (["--mix", "type=reasoning"], "cannot write type=reasoning"),
      (["--mix", "shape=across"], "cannot write shape=across"),
      (["--n", "0"], "at least 1 item"), (["--budget", "much"], "Write dollars"),
@@ -304,12 +340,17 @@ def test_what_cannot_be_done_is_said(tmp_path: Path, capsys, words: list[str], s
 
 def test_items_are_not_added_after_the_documents_changed(tmp_path: Path, capsys) -> None:
     text = "# Shop\n\n## Prices\n\nA new card costs 4 euros. A lost card costs 12 euros.\n"
-    docs, folder = documents_of(tmp_path / "docs", shop=text), str(tmp_path / "golden")
+    docs, folder = documents_of(tmp_path / "docs", shop=text, x="X."), str(tmp_path / "golden")
     command = ["golden", "synthesize", str(docs), "-o", folder]
     assert call([*command, "--n", "2"]) == 0
-    (docs / "shop.md").write_text(text.replace("4 euros", "5 euros"))
-    assert call([*command, "--n", "4"]) == 2
-    assert "ragassay golden anchor" in " ".join(capsys.readouterr().err.split())
+    for name in ("x", "shop"):  # one is gone, one is edited
+        (docs / f"{name}.md").rename(docs / "gone")
+        if name == "shop":
+            (docs / "x.md").write_text("X.")
+            (docs / "shop.md").write_text(text.replace("4 euros", "5 euros"))
+        assert call([*command, "--n", "4"]) == 2
+        told = " ".join(capsys.readouterr().err.split())
+        assert f"{name} differs" in told and "ragassay golden anchor" in told
 
 
 def test_fewer_items_than_wanted_is_incomplete_and_told(tmp_path, capsys) -> None:

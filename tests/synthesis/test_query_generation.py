@@ -12,6 +12,7 @@ from llm_server import LLMServer
 from ragassay import examples
 from ragassay.cli.command_line import call
 from ragassay.golden.golden_folder import GoldenSet
+from ragassay.golden.golden_item import GoldenItem
 from ragassay.synthesis.query_generation import read_query_generation
 
 DOCUMENTS = Path(examples.__file__).parent / "town" / "documents"
@@ -90,7 +91,8 @@ def test_rows_of_a_csv_are_documents(config: Path, tmp_path: Path) -> None:
         writer.writerow(["name", "body"])
         for path in sorted(DOCUMENTS.iterdir()):
             writer.writerow([path.stem, path.read_text()])
-        writer.writerows([["short", "x" * 49], ["just long enough", "x" * 50]])
+        long_enough = ["just long enough", "x" * 50]  # and there twice
+        writer.writerows([["short", "x" * 49], long_enough, long_enough])
     config.write_text(
         "document_source: {type: CSVSource, csv_path: texts.csv, text_column: body, "
         "min_doc_size: 50}\n"
@@ -103,6 +105,32 @@ def test_rows_of_a_csv_are_documents(config: Path, tmp_path: Path) -> None:
     with Path("queries.csv").open(newline="") as stream:
         queries = [row["query"] for row in csv.DictReader(stream)]
     assert queries == [item.query for item in items]
+
+
+def test_documents_count_by_end_size_and_number_and_queries_may_be_json_lines(config: Path) -> None:
+    docs = config.parent / "docs"
+    docs.mkdir()
+    for name, n in {"a.md": 50, "b.md": 49, "c.txt": 60, "d.MD": 70, "e.md": 80, "f.md": 90}.items():
+        (docs / name).write_text(name[0] * n)
+
+    def counted(source: str) -> str:
+        config.write_text(
+            f"document_source: {{type: LocalFileSource, path: docs, {source}}}\n"
+            "output: {format: jsonl, base_filename: asked}\n"
+        )
+        with read_query_generation(config).documents(None) as folder:
+            return "".join(sorted(path.name[0] for path in folder.iterdir()))
+
+    assert counted("seed: 1") == "abcdef" and counted("min_doc_size: 50") == "acdef"
+    assert counted("file_extensions: [md, .html]") == "abdef"
+    assert counted("max_num_docs: 6") == counted("max_num_docs: 9") == "abcdef"
+    drawn = {counted(f"max_num_docs: 2, seed: {seed}") for seed in (1, 2, 3)}
+    assert {len(names) for names in drawn} == {2} and len(drawn) > 1
+    wish = read_query_generation(config)
+    asked = wish.config.generation
+    assert (asked.n_questions, asked.min_words, asked.max_words) == (50, 5, 20)
+    path = wish.save_queries([GoldenItem(id="q", query="Why?", references=["x"])])
+    assert path.read_text() == '{"query_id":"q","query":"Why?"}\n'
 
 
 @pytest.mark.parametrize(
