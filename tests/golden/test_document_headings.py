@@ -7,9 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from ragassay.cli.command_line import call
 from ragassay.golden.documents import READERS, Document, load_documents
-from ragassay.golden.golden_folder import GoldenSet
 from ragassay.synthesis.sections import sections_of
 from written_pdf import pdf
 
@@ -104,22 +102,6 @@ def test_markdown_has_no_headings_in_code_and_several_first_headings_are_section
     assert [one[:2] for one in sections(document)] == [
         ("a", ""), ("a", "Pool"), ("a", "Fees"), ("a", "Sauna"),
     ]  # fmt: skip
-
-
-def test_a_documents_sections_reach_the_generator(tmp_path: Path) -> None:
-    documents = tmp_path / "docs"
-    documents.mkdir()
-    (documents / "pool.html").write_text(
-        "<h1>Pool</h1><h2>Fees</h2><p>A card costs 12 euros. It is valid for 6 months.</p>"
-        "<h2>Hours</h2><p>The pool opens at 9 on weekdays. It closes after 11 hours.</p>"
-    )
-    out = tmp_path / "golden"
-    words = ["golden", "synthesize", str(documents), "-o", str(out), "--mix", "type=summary:1"]
-    assert call([*words, "--mix", "answerability=answerable:1", "--n", "2"]) == 0
-    golden = GoldenSet.open(out)
-    assert {one.query for one in golden.items} == {
-        "What does Pool say about fees?", "What does Pool say about hours?",
-    }  # fmt: skip
 
 
 LINES = st.lists(st.sampled_from(["# A", "## B b ##", "text", "```", "~~~~", "", "#no", "#\tC"]))

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from golden_checked import check
-from ragassay.base.sample import Answerability
 from ragassay.cli.command_line import call
 from ragassay.golden import anchor
 from ragassay.golden.golden_folder import GoldenSet
@@ -130,51 +129,9 @@ def test_leaks_contradictions_and_duplicates_are_found(golden: GoldenSet) -> Non
         assert bool(told(check(golden), "leak")) is leaks, "three letters are no leak"
 
 
-def test_an_unanswerable_query_that_the_documents_answer_is_found(golden: GoldenSet) -> None:
-    one = item(golden, "library-dvd").model_copy(
-        update={
-            "id": "planted", "gold": [], "references": [],
-            "answerability": Answerability.UNANSWERABLE,
-            "query": "How many items may adults have on loan at a time?",
-        }
-    )  # fmt: skip
-    golden.items.append(GoldenItem(**one.model_dump()))
-    assert "answered" in check(golden).skipped
-    found = check(golden, CheckOptions(judge="offline"))
-    sentence = dict(told(found, "answered"))["planted"]
-    assert "twelve items on loan" in sentence
-    where, _, quoted = sentence.removeprefix("it is unanswerable, and ").partition(
-        " may answer it: '"
-    )
-    name, _, at = where.partition(":")
-    text = golden.documents()[name].text[int(at) :]
-    assert name == "library" and quoted.endswith("…'")
-    assert " ".join(text.split()).startswith(quoted.removesuffix("…'"))
-
-
-def test_spans_that_are_not_relevant_support_nothing(golden: GoldenSet) -> None:
-    one = item(golden, "library-dvd")
-    one.gold = [span.model_copy(update={"grade": 0}) for span in one.gold or []]
-    golden.items = [one, item(golden, "library-items-at-once")]
-    one.references = ["Films are lent for nine years."]
-    assert "library-dvd" not in dict(told(check(golden), "support"))
-    one.gold = [span.model_copy(update={"grade": 1}) for span in one.gold]
-    assert "library-dvd" in dict(told(check(golden), "support"))
-
-
-def test_a_wrong_reference_beside_a_right_one_is_told_by_a_named_judge(golden: GoldenSet) -> None:
-    one = item(golden, "library-dvd")
-    golden.items = [one]
-    right = "Films and magazines are for one week."
-    one.references = [right, "for 9 years"]
-    assert not told(check(golden), "support"), "words do not tell another wording"
-    found = check(golden, CheckOptions(judge="offline"))
-    assert [sentence[:13] for _, sentence in told(found, "support")] == ["'for 9 years'"]
-
-
 def test_what_a_judge_is_asked_and_what_its_scores_mean(golden: GoldenSet) -> None:
     one, two = item(golden, "library-dvd"), item(golden, "library-items-at-once")
-    one.references = ["Yes, a week.", "Seven days."]
+    one.references, two.references = ["Yes, a week.", "Seven days."], ["12", "a dozen"]
     one.negative_references = two.negative_references = [NegativeReference(text="nine days")]
     noise = GoldSpan(document="library", start=0, end=5, text="Noise", grade=0)
     one.gold = [*(one.gold or []), noise]
@@ -183,9 +140,10 @@ def test_what_a_judge_is_asked_and_what_its_scores_mean(golden: GoldenSet) -> No
         GoldenItem(id=label or "open", query=query, gold=[], references=["?"], answerability=label)
         for label in ("unanswerable", None)
     )
-    golden.items = [one, two, none, open_]
+    three = two.model_copy(update={"id": "three", "references": ["x"], "negative_references": []})
+    golden.items = [one, two, none, open_, three]
     asked: dict[str, list[dict[str, Any]]] = {}
-    values = {"faithfulness": [0.5, 0.2, 1.0], "factual_correctness.recall": [0.5, 1.0],
+    values = {"faithfulness": [0.5, 0.2, 1.0, 0.1, None], "factual_correctness.recall": [0.5, 1.0],
               "umbrela": [3, 2.9, None], "em": [1.0, 0.5, 0.75, None, None, 1.0]}  # fmt: skip
 
     def evaluate(samples: list[dict[str, Any]], metrics: list[str], **options: Any) -> Any:
@@ -200,30 +158,33 @@ def test_what_a_judge_is_asked_and_what_its_scores_mean(golden: GoldenSet) -> No
     options = CheckOptions(judge="openai:a", budget="9 calls", metrics=["em"])
     found = checked(golden, options, evaluate=evaluate)
     assert judges == [{"judge": "openai:a", "budget": "9 calls"}] * 4
-    assert [sample["answer"] for sample in asked["faithfulness"]][:2] == ["a week.", "Seven days."]
+    first, second, *_ = asked["faithfulness"]
+    assert (first["answer"], second["answer"]) == ("a week.", "Seven days.")
+    texts = [{"text": "films and magazines for one week"}]
+    assert first["passages"] == texts, "not what is graded as not relevant"
     recall = asked["factual_correctness.recall"][0]
     assert recall["answer"] == "Yes, a week. Seven days."
     assert recall["references"] == ["films and magazines for one week"]
     assert {sample["query"] for sample in asked["umbrela"]} == {query}
     assert len(asked["umbrela"]) == 3 and "twelve" in asked["umbrela"][0]["passages"][0]["text"]
     notes = [(one.check, one.item) for one in found.findings if one.check in asked_of_judges]
-    assert notes == [("support", one.id)] * 2 + [("complete", one.id), ("answered", none.id)]
-    assert found.skipped.keys() == {"answered"} and found.blindness == {("em", "wrong"): (0, 1)}
+    assert notes == [("support", name) for name in (one.id, one.id, two.id)] + [
+        ("complete", one.id), ("answered", none.id),
+    ]  # fmt: skip
+    assert found.skipped.keys() == {"support", "answered"}
+    assert found.blindness == {("em", "wrong"): (0, 1)}
+    place = next(one.note.counts for one in found.findings if one.check == "answered")["place"]
+    name, _, at = place.partition(":")
+    text = golden.documents()[name].text[int(at) :]
+    assert (name, text.startswith(asked["umbrela"][0]["passages"][0]["text"])) == ("library", True)
     asked.clear()
     found = checked(golden, CheckOptions(metrics=[]), evaluate=evaluate)
     [least] = [one.note.counts for one in found.findings if one.check == "support"]
     assert (asked.keys(), least["reference"]) == ({"faithfulness"}, "Seven days.")
+    assert found.skipped.keys() == {"support", "complete", "answered"}
 
 
 asked_of_judges = ("support", "complete", "answered")
-
-
-def test_what_the_judge_could_not_say_is_counted(golden: GoldenSet) -> None:
-    golden.items = [item(golden, "library-child-fines")]
-    golden.items[0].references = ["no"]  # holds no claim
-    found = check(golden)
-    assert told(found, "support") == []
-    assert "1 question" in found.skipped["support"]
 
 
 def test_a_metric_that_does_not_see_a_mistake_is_told(golden: GoldenSet) -> None:

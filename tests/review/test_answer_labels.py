@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -173,11 +173,8 @@ def test_two_people_who_save_at_once_lose_nothing(tmp_path: Path) -> None:
         for key in keys:
             people[who].label(key, who, 2)
 
-    threads = [threading.Thread(target=work, args=(who,)) for who in people]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    with ThreadPoolExecutor() as threads:
+        list(threads.map(work, people))
     log = people["ann"].current()
     assert list(log.of) == keys
     assert all(set(given) == {"ann", "bob"} for given in log.of.values())

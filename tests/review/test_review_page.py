@@ -254,17 +254,18 @@ def test_wrong_requests_are_problems_in_words(client: TestClient) -> None:
 
 def test_who_still_has_to_decide_does_not_see_what_others_decided(tmp_path: Path) -> None:
     store = small(tmp_path / "g", 1)
-    store.change_settings(overlap=1.0)
+    store.change_settings(overlap=1.0, people=3)
     client = TestClient(create_review_app(store), base_url="http://127.0.0.1")
 
     def seen(name: str) -> list[str]:
         told = client.get(f"/items/golden/i0?reviewer={name}").json()["reviews"]
         return [one["reviewer"] for one in told]
 
-    store.review("i0", "ann", "accept", version(store, "i0"))
-    assert (seen("ann"), seen("bob")) == (["ann"], [])
-    store.review("i0", "bob", "reject", version(store, "i0"))
-    assert seen("eve") == ["ann", "bob"]
+    for name, decision in {"ann": "accept", "bob": "reject"}.items():
+        store.review("i0", name, decision, version(store, "i0"))
+    assert (seen("ann"), seen("bob"), seen("eve")) == (["ann"], ["bob"], [])
+    store.review("i0", "eve", "reject", version(store, "i0"))
+    assert seen("tim") == ["ann", "bob", "eve"]
 
 
 def test_calibration_items_come_first_and_keep_their_answer_until_it_is_given(tmp_path) -> None:
@@ -274,7 +275,7 @@ def test_calibration_items_come_first_and_keep_their_answer_until_it_is_given(tm
     items = known.golden().items
     items[1].status = "draft"  # nothing is known of it
     GoldenSet(known.folder, items).save()
-    (known.folder / "documents" / "more.md").write_text("More.")
+    (known.folder / "documents" / "more.md").write_text("About.\n\n# More")
     (store.folder / "instructions.md").write_text("Be kind.")
     store.change_settings(calibration="../known")
     client = TestClient(create_review_app(store), base_url="http://127.0.0.1")
@@ -284,7 +285,8 @@ def test_calibration_items_come_first_and_keep_their_answer_until_it_is_given(tm
     for text in (shown.text, str(listed)):
         assert not re.search("rejected|secret|1999", text)
     assert client.get("/documents/calibration").json() == ["library", "more"]
-    assert client.get("/documents/calibration/more").json()["text"] == "More."
+    more = client.get("/documents/calibration/more").json()
+    assert (more["text"][8:], more["headings"]) == ("# More", [{"title": "More", "start": 8}])
     assert "Be kind." in client.get("/").text
     body = {"key": "i0", "reviewer": "ann", "decision": "accept", "calibration": True}
     body |= {"version": version(known, "i0"), "seconds": 700}
