@@ -318,5 +318,10 @@ def test_what_an_undo_restores_settles_again_here_and_in_a_run(tmp_path: Path) -
 def test_who_did_not_see_the_others_adds_a_vote_and_settles_nothing(tmp_path: Path) -> None:
     labels, key = disagreeing(tmp_path)
     labels.label(key, "eve", 1)
+    record = {"question": "relevance_grade", "data": labels.question(key)[0].data, "answer": 2}
+    with labels.path.open("a") as stream:  # nobody in the lines: each is by a person of its own
+        stream.write(2 * (json.dumps(record) + "\n"))
     assert states(labels, "tim")[key] == "disagreement"
-    assert labels.others(key) == {"ann": 3, "bob": 1, "eve": 1}
+    n = len(labels.path.read_text().splitlines())
+    unnamed = {f"line {n - 1}": 2, f"line {n}": 2}
+    assert labels.others(key) == {"ann": 3, "bob": 1, "eve": 1, **unnamed}

@@ -39,6 +39,7 @@ def test_a_sheet_is_written_filled_in_and_taken_once(tmp_path: Path) -> None:
             "gold": f"library {closes}-{closes + 17} grade 2", "answerability": " answerable ",
             "type": "factual", "complexity": "direct", "style": "terse", "language": "en"},
     )  # fmt: skip
+    write(path, [*(rows := read(path))[:2], [], *rows[2:]])  # an empty row is none
     assert read_sheet(store, path, "ann") == (2, [])
     item = item_of(store, "i1")
     assert (item.status, item.reviewer, item.query) == ("accepted", "ann", "When does it close?")

@@ -289,8 +289,7 @@ TABLE = {
 }  # fmt: skip
 
 
-@pytest.fixture
-def reviewed(tmp_path: Path):
+def test_kappa_and_alpha_of_reviews_are_those_of_their_table(tmp_path: Path, capsys) -> None:
     store = small(tmp_path / "g", 52)
     store.change_settings(overlap=1.0)
     rows = [pair for pair, n in TABLE.items() for _ in range(n)]
@@ -298,11 +297,7 @@ def reviewed(tmp_path: Path):
         for name, decision in zip(("ann", "bob"), pair, strict=True):
             store.review(f"i{number}", name, decision, version(store, f"i{number}"))
     store.review("i50", "ann", "accept", version(store, "i50"))
-    return store
-
-
-def test_kappa_and_alpha_of_reviews_are_those_of_their_table(reviewed, capsys) -> None:
-    by_name = {one.name: one for one in item_agreement(reviewed).measures[""]}
+    by_name = {one.name: one for one in item_agreement(store).measures[""]}
     cohen, alpha = by_name["cohen kappa"], by_name["krippendorff alpha"]
     assert cohen.value == pytest.approx(0.4) and cohen.people == ("ann", "bob")
     assert cohen.n_items == alpha.n_items == 50 and alpha.share == pytest.approx(0.7)
@@ -311,24 +306,22 @@ def test_kappa_and_alpha_of_reviews_are_those_of_their_table(reviewed, capsys) -
     assert by_name["fleiss kappa"].value == pytest.approx(1 - 0.3 / (2 * 0.55 * 0.45))
     assert alpha.interval is not None
     assert alpha.interval[0] < alpha.value < alpha.interval[1]  # type: ignore[operator]
-    assert call(["golden", "agreement", str(reviewed.folder)]) == 0
+    command = ["golden", "agreement", str(store.folder)]
+    assert call(command) == 0
     told = capsys.readouterr().out
-    assert "cohen kappa: 0.400 [" in told and "15 disagreements, 15 to settle" in told
-    lines = (reviewed.folder / "adjudication.jsonl").read_text().splitlines()
+    assert "cohen kappa: 0.400 [" in told and "50 items, 70% alike: ann, bob" in told
+    assert "15 disagreements, 15 to settle" in told
+    lines = (store.folder / "adjudication.jsonl").read_text().splitlines()
     assert len(lines) == 15
     first = json.loads(lines[0])
     assert [one["decision"] for one in first["reviews"]] == ["accept", "reject"]
-
-
-def test_settled_items_stay_listed_and_count_as_settled(reviewed, capsys) -> None:
-    reviewed.review("i20", "eve", "accept", version(reviewed, "i20"))
-    assert call(["golden", "agreement", str(reviewed.folder)]) == 0
+    # What is settled stays listed.
+    store.review("i20", "eve", "accept", version(store, "i20"))
+    assert call(command) == 0
     assert "15 disagreements, 14 to settle" in capsys.readouterr().out
-    assert call(["golden", "agreement", str(reviewed.folder), "--json"]) == 0
+    assert call([*command, "--json"]) == 0
     body = json.loads(capsys.readouterr().out)
-    assert {one["name"] for one in body["agreement"]} == {
-        "krippendorff alpha", "fleiss kappa", "cohen kappa",
-    }  # fmt: skip
+    assert {one["name"] for one in body["agreement"]} == by_name.keys()
     assert Counter(one["settled_by"] for one in body["disagreements"]) == {"eve": 1, None: 14}
 
 
