@@ -137,7 +137,8 @@ def test_of_two_equal_texts_the_surroundings_tell() -> None:
     assert (one.found, one.new and one.new.start) == ("moved", 61), "another one is at its place"
     one = found_in("The doors: Nine of them are shut.", "Nine. The pool opens.", "Nine")
     assert (one.found, one.new) == ("unsure", None)
-    bare = GoldenItem(id="q", query="?", gold=[GoldSpan(document="d", start=9, end=17, text="20 watts")])
+    bare = GoldenItem(id="q", query="?",
+                      gold=[GoldSpan(document="d", start=9, end=17, text="20 watts")])  # fmt: skip
     twice = {name: Document(name, name, f"So. {GOLD}", "", "") for name in "dx"}
     assert [len(one.places) for one in anchor([bare], twice)] == [2]
     gone = POOL.replace("The pool opens at nine in the morning. ", "Doors are shut on Sundays. ")
@@ -294,11 +295,8 @@ def test_what_the_documents_lack_is_counted_and_keeps_no_offsets(documents) -> N
     found = aligner.passage(Passage(invented, document="library", start=3, end=9))
     assert (found.start, found.end) == (None, None)
     assert aligner.counts["not_found"] == 1
-    bare, blank, placed = (
-        Passage(id="x"),
-        Passage(" \n"),
-        Passage(document="library", start=3, end=9),
-    )
+    bare, blank, placed = (Passage(id="x"), Passage(" \n"),
+                           Passage(document="library", start=3, end=9))  # fmt: skip
     assert [aligner.passage(one) for one in (bare, blank, placed)] == [bare, blank, placed]
     assert aligner.counts["not_found"] == 3, "a place needs no text"
 
@@ -315,10 +313,8 @@ def test_a_text_at_several_places_is_counted(tmp_path: Path) -> None:
     for name in ("east", "west"):
         (tmp_path / f"{name}.md").write_text(f"The {name} wing.\n\n{same}\n\nTwice? {name}.\n")
     documents = load_documents(tmp_path)
-    every = (
-        (Passage(same), 1), (Passage(same, document="west"), 0), (Passage("Twice?"), 1),
-        (Passage("The west wing."), 0), (Passage(f"The west wing. {same}"), 0),
-    )  # fmt: skip
+    every = ((Passage(same), 1), (Passage(same, document="west"), 0), (Passage("Twice?"), 1),
+             (Passage("The west wing."), 0), (Passage(f"The west wing. {same}"), 0))  # fmt: skip
     for passage, repeated in every:
         aligner = ChunkAligner(documents)
         assert aligner.passage(passage).start is not None

@@ -43,10 +43,9 @@ def test_headings_of_html(tmp_path: Path) -> None:
         "Welcome.\nThe pool\nIt is warm.\nFees\nand cards\nOne euro.\nMore.\nChildren\nFree."
     )
     assert told(document) == [("The pool", 1), ("Fees and cards", 2), ("Children", 3)]
-    assert sections(document) == [
-        ("The pool", "", "Welcome."), ("The pool", "", "It is warm."),
-        ("The pool", "Fees and cards", "One euro.\nMore."), ("The pool", "Children", "Free."),
-    ]  # fmt: skip
+    assert sections(document) == [("The pool", "", "Welcome."), ("The pool", "", "It is warm."),
+                                  ("The pool", "Fees and cards", "One euro.\nMore."),
+                                  ("The pool", "Children", "Free.")]  # fmt: skip
 
 
 def test_html_without_a_first_heading_is_called_by_its_title(tmp_path: Path) -> None:
@@ -73,12 +72,9 @@ def test_headings_of_word(tmp_path: Path) -> None:
     made.add_heading("", 1)
     made.save(str(tmp_path / "a.docx"))
     document = only(tmp_path)
-    assert told(document) == [
-        ("The pool", 0), ("Fees and cards", 1), ("Children", 2),
-    ]  # fmt: skip
-    assert [one[1:] for one in sections(document)] == [
-        ("Fees and cards", "One euro.\nTwo."), ("Children", "free"),
-    ]  # fmt: skip
+    assert told(document) == [("The pool", 0), ("Fees and cards", 1), ("Children", 2)]  # fmt: skip
+    assert [one[1:] for one in sections(document)] == [("Fees and cards", "One euro.\nTwo."),
+                                                       ("Children", "free")]  # fmt: skip
     assert {one[0] for one in sections(document)} == {"The pool"}
 
 

@@ -126,10 +126,9 @@ def test_what_cannot_be_read_is_left_out_where_that_is_wanted(here: Path, capsys
     Path("docs/shop.md").write_text("# Shop\n\n## Prices\n\nA new card costs 4 euros.\n")
     Path("docs/empty.md").write_bytes(b"")
     Path("q.jsonl").write_text('{"id": "a", "query": "Q?"}\n')
-    commands = {
-        "made": ["golden", "synthesize", "docs", "-o", "made", "--n", "1"],
-        "taken": ["golden", "import", "q.jsonl", "--documents", "docs", "-o", "taken", "--accept"],
-    }
+    commands = {"made": ["golden", "synthesize", "docs", "-o", "made", "--n", "1"],
+                "taken": ["golden", "import", "q.jsonl", "--documents", "docs", "-o", "taken",
+                          "--accept"]}  # fmt: skip
     for name, command in commands.items():
         assert call(command) == 2
         told = " ".join(capsys.readouterr().err.split())

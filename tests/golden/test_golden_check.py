@@ -50,13 +50,12 @@ def test_a_sound_set_has_no_errors(golden: GoldenSet) -> None:
 def test_check_says_of_a_span_what_anchor_does(golden: GoldenSet) -> None:
     """Also of spans without surroundings, as files give them: a text that stands once is found."""
     n = len(golden.documents()["library"].text)
-    spans = [
-        GoldSpan(document="library", start=0, end=5, text="films and magazines for one week"),
-        GoldSpan(document="library", start=9000, end=9005, text="films and magazines"),
-        GoldSpan(document="nowhere", start=0, end=5, text="films and magazines for one week"),
-        GoldSpan(document="library", start=n - 3, end=n, text="the"),
-        GoldSpan(document="library", start=3, end=11, text="It stands nowhere at all, this one."),
-    ]
+    spans = [GoldSpan(document="library", start=0, end=5, text="films and magazines for one week"),
+             GoldSpan(document="library", start=9000, end=9005, text="films and magazines"),
+             GoldSpan(document="nowhere", start=0, end=5, text="films and magazines for one week"),
+             GoldSpan(document="library", start=n - 3, end=n, text="the"),
+             GoldSpan(document="library", start=3, end=11,
+                      text="It stands nowhere at all, this one.")]  # fmt: skip
     one = item(golden, "library-dvd")
     one.gold = spans
     told_by_check = [sentence for name, sentence in told(check(golden), "spans") if name == one.id]
@@ -65,21 +64,17 @@ def test_check_says_of_a_span_what_anchor_does(golden: GoldenSet) -> None:
     assert [each.found for each in found] == ["moved", "moved", "moved", "ambiguous", "lost"]
     shown = [(each.to_json()["span"], each.to_json()["distance"]) for each in found]
     assert shown == [(0, 0), (1, 0), (2, 0), (3, 0), (4, 1)]
-    assert [kind for name, kind in kinds(check(golden), "spans") if name == one.id] == [
-        "span_of_other_text", "span_outside", "span_of_no_document", "span_of_other_text",
-        "span_of_other_text",
-    ]  # fmt: skip
+    assert [kind for name, kind in kinds(check(golden), "spans")
+            if name == one.id] == ["span_of_other_text", "span_outside", "span_of_no_document",
+                                   "span_of_other_text", "span_of_other_text"]  # fmt: skip
     assert words == [*["finds it"] * 3, "says: ambiguous", "says: lost"]
 
 
 @pytest.mark.parametrize("label", [None, "answerable", "partial", "unanswerable"])
 def test_what_can_be_answered_has_references_and_gold(golden: GoldenSet, label: str | None) -> None:
     for name, gold in (("bare", None), ("empty", [])):
-        golden.items.append(
-            GoldenItem(
-                id=name, query=f"Where is {name}?", gold=gold, answerability=label, status="draft"
-            )
-        )
+        golden.items.append(GoldenItem(id=name, query=f"Where is {name}?", gold=gold,
+                                       answerability=label, status="draft"))  # fmt: skip
     found = [one for one in check(golden).findings if one.item in ("bare", "empty")]
     kinds = [(one.item, one.severity) for one in found if one.check == "spans"]
     both = [(name, kind) for name in ("bare", "empty") for kind in ("error", "look")]
@@ -136,10 +131,8 @@ def test_what_a_judge_is_asked_and_what_its_scores_mean(golden: GoldenSet) -> No
     noise = GoldSpan(document="library", start=0, end=5, text="Noise", grade=0)
     one.gold = [*(one.gold or []), noise]
     query = "How many items may adults have on loan at a time?"
-    none, open_ = (
-        GoldenItem(id=label or "open", query=query, gold=[], references=["?"], answerability=label)
-        for label in ("unanswerable", None)
-    )
+    none, open_ = (GoldenItem(id=label or "open", query=query, gold=[], references=["?"],
+                              answerability=label) for label in ("unanswerable", None))  # fmt: skip
     three = two.model_copy(update={"id": "three", "references": ["x"], "negative_references": []})
     golden.items = [one, two, none, open_, three]
     asked: dict[str, list[dict[str, Any]]] = {}
@@ -213,21 +206,18 @@ def test_one_reference_is_not_scored_against_itself(golden: GoldenSet) -> None:
 
     def item_of(name: str, reference: str, *gold: GoldSpan) -> GoldenItem:
         wrong = [NegativeReference(text="90 miles", kind="inaccurate")]
-        return GoldenItem(
-            id=name, query="How far is it?", status="accepted", gold=list(gold),
-            references=[reference] if reference else [], negative_references=wrong,
-        )  # fmt: skip
+        return GoldenItem(id=name, query="How far is it?", status="accepted", gold=list(gold),
+                          references=[reference] if reference else [],
+                          negative_references=wrong)  # fmt: skip
 
-    golden.items = [
-        item_of("a", "3 miles", span), item_of("b", text, span), item_of("c", "3 miles"),
-        item_of("d", ""), item_of("f", "3 miles"), item_of("e", "3 miles"),
-    ]  # fmt: skip
+    golden.items = [item_of("a", "3 miles", span), item_of("b", text, span),
+                    item_of("c", "3 miles"), item_of("d", ""), item_of("f", "3 miles"),
+                    item_of("e", "3 miles")]  # fmt: skip
     golden.items[-2].references.append("It is 3 miles.")  # holds the first one: the best right one
     golden.items[-1].references.append("3 Miles.")  # another spelling is no second wording
     found = check(golden, CheckOptions(metrics=["contains_answer", "exact_match"]))
-    assert found.blindness == {
-        ("contains_answer", "inaccurate"): (0, 2), ("exact_match", "inaccurate"): (2, 2),
-    }  # fmt: skip
+    assert found.blindness == {("contains_answer", "inaccurate"): (0, 2),
+                               ("exact_match", "inaccurate"): (2, 2)}  # fmt: skip
     assert [one["blind"] for one in found.to_json()["blindness"]] == [0, 2]
     assert found.skipped["blindness"].startswith("4 items with wrong answers")
 
@@ -241,11 +231,10 @@ def test_ages_count_from_the_day_of_verification(golden: GoldenSet) -> None:
     found = check(golden, CheckOptions(max_age=365, today=today))
     notes = [(one.item, one.note, one.severity) for one in found.findings if one.check == "age"]
     names = [one.id for one in golden.items]
-    assert [(name, one.kind, severity) for name, one, severity in notes] == [
-        (names[1], "verified_long_ago", "look"),
-        (names[3], "verified_in_future", "error"),
-        ("", "never_verified", "look"),
-    ]
+    assert [(name, one.kind, severity) for name, one,
+            severity in notes] == [(names[1], "verified_long_ago", "look"),
+                                   (names[3], "verified_in_future", "error"),
+                                   ("", "never_verified", "look")]  # fmt: skip
     assert notes[0][1].counts == {"n": 366} and notes[2][1].names == (names[2],)
     golden.items[3].verified_on = date(2026, 11, 23)  # it may be the next day where somebody is
     found = check(golden, CheckOptions(today=today))
@@ -260,17 +249,14 @@ def test_what_users_ask_and_the_set_lacks_is_listed(golden: GoldenSet) -> None:
 def test_items_are_counted_by_document_by_what_is_said_of_them_and_by_length() -> None:
     spans = [GoldSpan(document=name, start=at, end=9, text="x") for at, name in enumerate("dde")]
     words = [(5, spans[:2], "factual"), (6, spans, ""), (15, [], "summary"), (16, None, "factual")]
-    items = [
-        GoldenItem(id=str(n), query=" ".join(["word"] * n), gold=gold, type=kind)
-        for n, gold, kind in words
-    ]
+    items = [GoldenItem(id=str(n), query=" ".join(["word"] * n), gold=gold, type=kind) for n, gold,
+             kind in words]  # fmt: skip
     found = coverage(items, dict.fromkeys("def"))  # type: ignore[arg-type]
     assert found["document"] == {"d": 2, "e": 1, "f": 0}
     assert found["type"] == {"factual": 2, "not said": 1, "summary": 1}
     assert found["status"] == {"draft": 4} and "complexity" not in found
-    assert list(found["length of the query"].items()) == [
-        ("1 to 5 words", 1), ("6 to 15 words", 2), ("over 15 words", 1),
-    ]  # fmt: skip
+    assert list(found["length of the query"].items()) == [("1 to 5 words", 1), ("6 to 15 words", 2),
+                                                          ("over 15 words", 1)]  # fmt: skip
 
 
 @pytest.mark.parametrize(

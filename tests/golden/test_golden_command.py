@@ -92,9 +92,8 @@ def test_what_is_not_found_is_listed_and_kept(desk: Path, capsys) -> None:
     assert call(["golden", "anchor", "golden"]) == 3
     out = capsys.readouterr().out
     assert 'lost: library-child-fines: "We make no charge on children\'s cards."' in out
-    [item] = [
-        one for one in GoldenSet.open(Path("golden")).items if one.id == "library-child-fines"
-    ]
+    [item] = [one for one in GoldenSet.open(Path("golden")).items
+              if one.id == "library-child-fines"]  # fmt: skip
     assert [span.text for span in item.gold or ()] == ["We make no charge on children's cards."]
 
 
@@ -143,11 +142,10 @@ def test_answers_are_joined_by_id_and_only_accepted_items_count(desk: Path) -> N
 
 
 def test_the_set_says_what_is_right_and_the_sample_what_was_asked(tmp_path: Path) -> None:
-    item = GoldenItem(
-        id="q1", query="When?", history=[Turn("user", "Hello.")], references=["nine", "9"],
-        negative_references=[{"text": "ten"}], answerability="answerable", language="en",
-        metadata={"team": "north"}, type="factual", status="accepted",
-    )  # fmt: skip
+    item = GoldenItem(id="q1", query="When?", history=[Turn("user", "Hello.")],
+                      references=["nine", "9"], negative_references=[{"text": "ten"}],
+                      answerability="answerable", language="en", metadata={"team": "north"},
+                      type="factual", status="accepted")  # fmt: skip
     GoldenSet(tmp_path, [item]).save()
     asked: dict[str, Any] = {"query": "when", "history": (Turn("user", "The pool?"),)}
     said: dict[str, Any] = {"id": "q1", "answer": Answer("At nine."), "passages": (Passage("a"),)}
@@ -349,21 +347,17 @@ def test_no_command_writes_over_what_it_reads_or_into_a_golden_set(desk: Path, c
     assert {path: path.read_bytes() for path in desk.rglob("*") if path.is_file()} == before
 
 
-FULL = {
-    "id": "a", "query": "When does it open?", "references": ["nine"],
-    "history": [{"speaker": "user", "text": "The pool?"}],
-    "negative_references": [
-        {"text": "ten", "kind": "inaccurate", "by": "bob"}, {"text": "soon", "kind": "off-style"},
-        {"text": "never"},
-    ],
-    "gold": [{"document": "pool", "start": 9, "end": 22, "text": "opens at nine",
-              "before": "The pool ", "after": ". A towel.", "grade": 2}],
-    "answerability": "answerable", "type": "factual", "complexity": "direct", "style": "formal",
-    "language": "en", "source": "log", "tags": ["hours", "[1]"], "author": "bob", "reviewer": "ann",
-    "origin": "edited", "verified_on": "2026-01-01", "status": "accepted",
-    "provenance": {"model": "m", "seed": 1, "passage": {"start": 0}},
-    "metadata": {"team": "x", "turns": 3},
-}  # fmt: skip
+FULL = {"id": "a", "query": "When does it open?", "references": ["nine"],
+        "history": [{"speaker": "user", "text": "The pool?"}],
+        "negative_references": [{"text": "ten", "kind": "inaccurate", "by": "bob"},
+                                {"text": "soon", "kind": "off-style"}, {"text": "never"}],
+        "gold": [{"document": "pool", "start": 9, "end": 22, "text": "opens at nine",
+                  "before": "The pool ", "after": ". A towel.", "grade": 2}],
+        "answerability": "answerable", "type": "factual", "complexity": "direct", "style": "formal",
+        "language": "en", "source": "log", "tags": ["hours", "[1]"], "author": "bob",
+        "reviewer": "ann", "origin": "edited", "verified_on": "2026-01-01", "status": "accepted",
+        "provenance": {"model": "m", "seed": 1, "passage": {"start": 0}},
+        "metadata": {"team": "x", "turns": 3}}  # fmt: skip
 
 
 def test_an_item_is_what_a_sample_of_it_tells() -> None:
@@ -374,9 +368,8 @@ def test_an_item_is_what_a_sample_of_it_tells() -> None:
     assert GoldenItem.of_sample(web).metadata == web.metadata
     again = GoldenItem.of_sample(item.to_sample())
     own = {"negative_references", "author", "reviewer", "verified_on", "status", "provenance"}
-    differ = {
-        name for name in GoldenItem.model_fields if getattr(again, name) != getattr(item, name)
-    }
+    differ = {name for name in GoldenItem.model_fields
+              if getattr(again, name) != getattr(item, name)}  # fmt: skip
     assert differ == {*own, "gold"}, "and the words beside a span"
     theirs = {"nearly": {"spans": [{"text": "x"}]}, "unplaced": "x"}
     for provenance in (theirs, {"nearly": {"spans": 3}, "unplaced": ["x"]}):
@@ -419,10 +412,8 @@ def test_what_a_person_decided_stays(pool: Path, capsys: pytest.CaptureFixture[s
     for words, other in ((["--accept"], "accepted"), ([], "draft")):
         assert imports(records, f"with{len(words)}", *words) == 0
         made = {one.id: one.status for one in GoldenSet.open(Path(f"with{len(words)}")).items}
-        assert made == {
-            "accepted": "accepted", "rejected": "rejected", "draft": other, "none": other,
-            "capital": "rejected",
-        }  # fmt: skip
+        assert made == {"accepted": "accepted", "rejected": "rejected", "draft": other,
+                        "none": other, "capital": "rejected"}  # fmt: skip
         told = capsys.readouterr().out
         assert "2 rejected" in told and "Items that q.jsonl accepts or rejects stay" in told
     records.append({"id": "accepted", "query": "Q?", "system": "x", "status": "rejected"})
@@ -475,14 +466,9 @@ def test_what_people_review_while_spans_are_looked_for_stays(desk: Path, monkeyp
     path = sorted(Path("docs").glob("*.md"))[0]
     path.write_text(f"A new first paragraph.\n\n{path.read_text()}")
     store = ReviewStore(Path("golden"))
-    moved, other = (
-        next(
-            item.id
-            for item in store.golden().items
-            if item.gold and (item.gold[0].document == path.stem) == is_moved
-        )
-        for is_moved in (True, False)
-    )
+    moved, other = (next(item.id for item in store.golden().items if item.gold
+                         and (item.gold[0].document == path.stem) == is_moved)
+                    for is_moved in (True, False))  # fmt: skip
     whole = ragassay.golden.anchor
 
     def slow(*given: Any) -> Any:
@@ -534,10 +520,9 @@ def test_a_document_is_known_by_its_path_in_the_data_and_in_passages(desk: Path,
     called = name.format(id=span.document)
     place = {"filename": called, "start_char_offset": span.start, "end_char_offset": span.end}
     by_source = {"page_content": span.text, "metadata": {"source": called}}
-    records = [
-        {"id": "place", "query": "Where?", "references": ["x"], "gold": [place]},
-        {"id": "source", "query": "Where else?", "references": ["x"], "gold": [by_source]},
-    ]
+    records = [{"id": "place", "query": "Where?", "references": ["x"], "gold": [place]},
+               {"id": "source", "query": "Where else?", "references": ["x"],
+                "gold": [by_source]}]  # fmt: skip
     Path("named.jsonl").write_text("".join(json.dumps(one) + "\n" for one in records))
     command = ["golden", "import", "named.jsonl", "--documents", "docs", "-o", "named", "--accept"]
     assert call(command) == 0

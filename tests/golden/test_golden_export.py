@@ -197,19 +197,15 @@ def test_each_field_that_does_not_come_back_is_told(kind: str, tmp_path: Path) -
 def test_items_of_which_there_is_no_record_are_told(here: Path, capsys) -> None:
     Path("docs").mkdir()
     Path("docs/pool.md").write_text("The pool opens at nine.")
-    records = [
-        {"id": "a", "query": "1?", "references": ["x", "y"], "negative_references": ["v", "w"]},
-        {"id": "b", "query": "2?", "references": ["x"]},
-        {"id": "c", "query": "3?", "gold": [{"text": "opens at nine"}]},
-        {"id": "d", "query": "4?", "negative_references": ["v"]},
-    ]
+    records = [{"id": "a", "query": "1?", "references": ["x", "y"],
+                "negative_references": ["v", "w"]}, {"id": "b", "query": "2?", "references": ["x"]},
+               {"id": "c", "query": "3?", "gold": [{"text": "opens at nine"}]},
+               {"id": "d", "query": "4?", "negative_references": ["v"]}]  # fmt: skip
     Path("q.jsonl").write_text("\n".join(map(json.dumps, records)))
     assert call(["golden", "import", "q.jsonl", "--documents", "docs", "-o", "g", "--accept"]) == 0
-    told = {
-        "pairs": "4 pairs of 1 of 4 items", "ragchecker": "2 records of 2 of 4 items",
-        "qrels": "1 grade of 1 of 4 items", "beir": "1 grade of 1 of 4 items",
-        "ragas": "4 records of 4",
-    }  # fmt: skip
+    told = {"pairs": "4 pairs of 1 of 4 items", "ragchecker": "2 records of 2 of 4 items",
+            "qrels": "1 grade of 1 of 4 items", "beir": "1 grade of 1 of 4 items",
+            "ragas": "4 records of 4"}  # fmt: skip
     for kind, line in told.items():
         end = (*EXPORTS[kind].ends, "")[0]
         capsys.readouterr()

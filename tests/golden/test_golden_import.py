@@ -109,15 +109,13 @@ def test_tags_in_a_cell_are_parted_as_on_the_page(desk: Path) -> None:
 
 @pytest.mark.parametrize("column", ["negative_references", "Falsch"])
 def test_wrong_answers_in_a_cell_are_read_as_in_a_sheet(desk: Path, column: str) -> None:
-    rows = [
-        'a,1?,"31 %\n\ninaccurate: within 60 days"', 'b,2?,"[""a\\nb""]"', "c,3?,", "d,4?,to: me",
-    ]  # fmt: skip
+    rows = ['a,1?,"31 %\n\ninaccurate: within 60 days"', 'b,2?,"[""a\\nb""]"', "c,3?,",
+            "d,4?,to: me"]  # fmt: skip
     table = f"id,query,{column}\n" + "\n".join(rows) + "\n"
     items = made(table, "--columns", f"negative_references={column}")
-    assert [[(one.text, one.kind) for one in item.negative_references] for item in items] == [
-        [("31 %", None), ("within 60 days", "inaccurate")], [("a\nb", None)], [],
-        [("to: me", None)],
-    ]  # fmt: skip
+    assert [[(one.text, one.kind) for one in item.negative_references]
+            for item in items] == [[("31 %", None), ("within 60 days", "inaccurate")],
+                                   [("a\nb", None)], [], [("to: me", None)]]  # fmt: skip
 
 
 def test_items_are_added_to_a_set_by_its_export_and_a_pattern(desk: Path, capsys) -> None:
@@ -172,17 +170,14 @@ it down.
 
 def test_gold_is_found_whatever_white_space_and_markup_and_else_kept(desk: Path, capsys) -> None:
     Path("docs/manual.md").write_bytes(MANUAL.replace("\n", "\r\n").encode())
-    texts = {
-        "exact": "White paint is in hall 9.", "line": "Acids are stored in separate cabinets.",
-        "bold": "Grease every 2,000 hours with lithium grease.", "cell": "Team 600",
-        "head": "Plan Requests Team 600", "case": "in Hall 9",
-        "number": "Call the duty engineer before you open the casing of pump 5.",
-        "part": "Free 6", "start": "aint  is in hall 9.", "many": "e", "twice": "write it  down.", "none": "Nobody wrote this anywhere.",
-    }  # fmt: skip
-    records = [
-        {"id": key, "query": key, "references": ["x"], "gold": [{"text": one}]}
-        for key, one in texts.items()
-    ]
+    texts = {"exact": "White paint is in hall 9.", "line": "Acids are stored in separate cabinets.",
+             "bold": "Grease every 2,000 hours with lithium grease.", "cell": "Team 600",
+             "head": "Plan Requests Team 600", "case": "in Hall 9",
+             "number": "Call the duty engineer before you open the casing of pump 5.",
+             "part": "Free 6", "start": "aint  is in hall 9.", "many": "e",
+             "twice": "write it  down.", "none": "Nobody wrote this anywhere."}  # fmt: skip
+    records = [{"id": key, "query": key, "references": ["x"], "gold": [{"text": one}]} for key,
+               one in texts.items()]  # fmt: skip
     records[-1] |= {"provenance": {"tool": "x"}}
     records[-1]["gold"][0]["grade"] = 2
     items = {one.id: one for one in made(records)}
@@ -230,9 +225,8 @@ def test_gold_at_a_wrong_place_is_put_where_its_text_stands(desk, start, end, te
 
 def test_columns_name_every_field_of_an_item_and_of_a_span(desk: Path) -> None:
     table = "id,Frage,Antwort,Fundstelle,Schwierigkeit,Ort\na,When?,nine,opens at nine,leicht,x\n"
-    chosen = (
-        "query=Frage", "references=Antwort", "gold_text=Fundstelle", "complexity=Schwierigkeit",
-    )  # fmt: skip
+    chosen = ("query=Frage", "references=Antwort", "gold_text=Fundstelle",
+              "complexity=Schwierigkeit")  # fmt: skip
     (item,) = made(table, *(word for one in chosen for word in ("--columns", one)))
     assert [one.text for one in item.gold or ()] == ["opens at nine"]
     assert (item.complexity, item.references, item.metadata) == ("leicht", ["nine"], {"Ort": "x"})

@@ -94,9 +94,8 @@ def test_groups_stay_whole_and_parts_are_off_by_no_more_than_the_largest_group(
 @given(st.integers(0, 5), st.lists(st.integers(1, 40), min_size=1, max_size=4))
 def test_each_part_has_its_share_of_all_and_of_each_kind(seed: int, sizes: list[int]) -> None:
     kinds = Counter({f"k{at}": size for at, size in enumerate(sizes)})
-    items = [
-        GoldenItem(id=str(at), query="q", type=kind) for at, kind in enumerate(kinds.elements())
-    ]
+    items = [GoldenItem(id=str(at), query="q", type=kind) for at,
+             kind in enumerate(kinds.elements())]  # fmt: skip
     shares = {"dev": 0.2, "test": 0.7, "rest": 0.1}
     for name, part in split(items, shares, seed=seed).items():
         assert abs(len(part) - shares[name] * len(items)) < 2
@@ -107,14 +106,11 @@ def test_each_part_has_its_share_of_all_and_of_each_kind(seed: int, sizes: list[
 def test_the_command_tells_the_groups_and_how_far_shares_are_off(here: Path, capsys) -> None:
     Path("docs").mkdir()
     Path("docs/d.md").write_text(TEXT, encoding="utf-8")
-    gold = {
-        "opens": "opens at nine", "closes": "closes at six", "towel": "2.50 euros", "dogs": "No",
-    }  # fmt: skip
+    gold = {"opens": "opens at nine", "closes": "closes at six", "towel": "2.50 euros",
+            "dogs": "No"}  # fmt: skip
     queries = dict(zip(gold, ("When, early?", "Until which hour?", "Price?", "Pets?"), strict=True))
-    records = [
-        {"id": name, "query": queries[name], "gold": [{"text": text}]}
-        for name, text in gold.items()
-    ]
+    records = [{"id": name, "query": queries[name], "gold": [{"text": text}]} for name,
+               text in gold.items()]  # fmt: skip
     Path("q.jsonl").write_text("".join(json.dumps(one) + "\n" for one in records))
     assert call(["golden", "import", "q.jsonl", "--documents", "docs", "-o", "set"]) == 0
     capsys.readouterr()
@@ -144,7 +140,8 @@ def test_a_sentence_in_two_documents_links_as_one_in_one_does() -> None:
     one, third = item("a", f"{towel} Bring soap"), item("c", "No dogs")
     other = GoldenItem(id="b", query="What is a towel?", gold=[copied])
     end = len(texts["copy"])  # short words may be in two documents by chance
-    short = GoldenItem(id="e", query="Pets?", gold=[GoldSpan.of("copy", texts["copy"], end - 7, end)])
+    short = GoldenItem(id="e", query="Pets?",
+                       gold=[GoldSpan.of("copy", texts["copy"], end - 7, end)])  # fmt: skip
     assert groups([one, other, third, short], documents) == [0, 0, 2, 3]
 
 

@@ -17,21 +17,17 @@ from ragassay.engine.diagnosis.isolated_run import isolated
 def run(folder: Path, answers: str, repeats: int = 1) -> ragassay.Result:
     """A run whose answers are right (r), wrong (w) or missing (-), query by query."""
     said = {"r": "It is nine.", "w": "It is ten.", "-": None}
-    records = [
-        {"id": f"q{at // repeats}", "repeat": at % repeats, "query": "When?", "answer": said[one],
-         "references": ["nine"]}
-        for at, one in enumerate(answers)
-    ]  # fmt: skip
+    records = [{"id": f"q{at // repeats}", "repeat": at % repeats, "query": "When?",
+                "answer": said[one], "references": ["nine"]} for at,
+               one in enumerate(answers)]  # fmt: skip
     return ragassay.evaluate(records, metrics=["contains_answer"], save=folder)
 
 
 def test_each_query_has_its_class(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     full, alone = run(tmp_path / "full", "rrwwww-r"), run(tmp_path / "alone", "rrrrrwrw")
     found = isolated(full, alone, "contains_answer")
-    assert found.queries == {
-        "right": ("q0", "q1"), "retrieval": ("q2", "q3", "q4"), "generation": ("q5",),
-        "despite": ("q7",),
-    }  # fmt: skip
+    assert found.queries == {"right": ("q0", "q1"), "retrieval": ("q2", "q3", "q4"),
+                             "generation": ("q5",), "despite": ("q7",)}  # fmt: skip
     assert found.unscored == 1
     [difference] = found.comparison.differences
     # Seven pairs are scored: with the gold passages 5 are right, with the retrieved ones 3.
@@ -48,9 +44,8 @@ def test_each_query_has_its_class(tmp_path: Path, capsys: pytest.CaptureFixture[
 def test_repeats_count_by_their_mean_and_not_where_one_is_unscored(tmp_path: Path) -> None:
     full, alone = run(tmp_path / "full", "rwwwr-", 2), run(tmp_path / "alone", "rwrrrr", 2)
     found = isolated(full, alone, "contains_answer")
-    assert {kind: names for kind, names in found.queries.items() if names} == {
-        "right": ("q0",), "retrieval": ("q1",),
-    }  # fmt: skip
+    assert {kind: names for kind, names in found.queries.items()
+            if names} == {"right": ("q0",), "retrieval": ("q1",)}  # fmt: skip
     assert (found.unscored, found.threshold) == (1, 0.5)
     stricter = isolated(full, alone, "contains_answer", 0.6)
     assert stricter.queries["generation"] == ("q0",)
@@ -87,15 +82,12 @@ def test_runs_that_are_not_what_they_are_taken_for_are_refused(tmp_path: Path) -
 def gold_run(answers: str, gold: str, given: str | None = None) -> ragassay.Result:
     """A run of queries whose gold is known (k), unknown (u) or known to be none (n, z); ``given``
     says for each whether the system was given a passage (g) or none (-)."""
-    known = {
-        "k": [{"id": "p", "text": "Nine."}], "n": [], "z": [{"id": "p", "grade": 0}], "u": None,
-    }  # fmt: skip
-    records = [
-        {"id": f"q{at}", "query": "When?", "references": ["nine"], "gold": known[of],
-         "answer": "It is nine." if one == "r" else "It is ten.",
-         "passages": None if given is None else ["Nine."] * (given[at] == "g")}
-        for at, (one, of) in enumerate(zip(answers, gold, strict=True))
-    ]  # fmt: skip
+    known = {"k": [{"id": "p", "text": "Nine."}], "n": [], "z": [{"id": "p", "grade": 0}],
+             "u": None}  # fmt: skip
+    records = [{"id": f"q{at}", "query": "When?", "references": ["nine"], "gold": known[of],
+                "answer": "It is nine." if one == "r" else "It is ten.", "passages": None
+                if given is None else ["Nine."] * (given[at] == "g")} for at,
+               (one, of) in enumerate(zip(answers, gold, strict=True))]  # fmt: skip
     return ragassay.evaluate(records, metrics=["contains_answer"])
 
 
@@ -149,10 +141,8 @@ def test_a_function_answers_from_the_gold_passages() -> None:
     alone = ragassay.ask(QUERIES, generator, gold_passages=True).samples
     assert [one.answer_text for one in full] == ["Nobody knows.", "Nobody knows."]
     assert [one.answer_text for one in alone] == ["Open at nine.", "It is far."]
-    assert [[passage.text for passage in one.passages or ()] for one in alone] == [
-        ["Open at nine."],
-        ["It is far."],
-    ]
+    assert [[passage.text for passage in one.passages or ()]
+            for one in alone] == [["Open at nine."], ["It is far."]]  # fmt: skip
     assert all(one.metadata["asked"]["passages"] == "gold" for one in alone)
 
 

@@ -18,9 +18,8 @@ from ragassay.review.review_store import ReviewStore
 class Served:
     """The page of a folder on a port of its own."""
 
-    def __init__(
-        self, folder: Path, reviewer: str = "", labels: AnswerLabels | None = None
-    ) -> None:
+    def __init__(self, folder: Path, reviewer: str = "",
+                 labels: AnswerLabels | None = None) -> None:  # fmt: skip
         import uvicorn
 
         from ragassay.review.review_page import create_review_app
@@ -65,9 +64,8 @@ def visit(chromium: Any) -> Iterator[Callable[..., Any]]:
     def opened(served: Served, path: str = "/") -> Any:
         page = chromium.new_page(viewport={"width": 1280, "height": 900}, base_url=served.url)
         page.set_default_timeout(15_000)
-        page.on(
-            "request", lambda r: None if r.url.startswith(served.url) else trouble.append(r.url)
-        )
+        page.on("request", lambda r: None if r.url.startswith(served.url)
+                else trouble.append(r.url))  # fmt: skip
         page.on("console", lambda m: trouble.append(m.text) if m.type == "error" else None)
         page.on("pageerror", lambda error: trouble.append(str(error)))
         page.on("dialog", lambda dialog: (trouble.append(dialog.message), dialog.dismiss()))

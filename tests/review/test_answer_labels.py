@@ -61,9 +61,8 @@ def test_what_follows_from_an_answer_is_asked_after_it(tmp_path: Path) -> None:
     assert [labels.question(key)[0].data["claims"] for key in keys] == [("It shuts.",)]
     labels.undo("eve")
     labels.label(follows[0], "ann", [True, False])
-    result = ragassay.evaluate(
-        str(tmp_path / "answers.jsonl"), metrics="faithfulness", judge=f"replay:{labels.path}"
-    )
+    result = ragassay.evaluate(str(tmp_path / "answers.jsonl"), metrics="faithfulness",
+                               judge=f"replay:{labels.path}")  # fmt: skip
     assert next(row.value for row in result.scores) == 0.5
     labels.undo("ann"), labels.undo("ann")
     assert follows[0] not in {one["key"] for one in labels.entries("ann")}
@@ -204,9 +203,8 @@ def test_each_kind_of_question_has_a_form_whose_answers_are_labels(question: Que
         "choices": lambda field: [field["values"][0]] * len(field["items"]),
     }  # fmt: skip
     answer = {one["name"]: values[one["form"]](one) for one in answer_fields(question)}
-    again, reply = label_of(
-        json.loads(json.dumps({"question": question.kind, "data": question.data, "answer": answer}))
-    )
+    again, reply = label_of(json.loads(json.dumps({"question": question.kind, "data": question.data,
+                                                   "answer": answer})))  # fmt: skip
     assert again == question
     assert reply is not None
     text = answer_text(question, reply)

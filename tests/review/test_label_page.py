@@ -73,10 +73,9 @@ def test_a_person_labels_an_answer_by_keyboard(tmp_path: Path, serve: Any, visit
     page.keyboard.press("Enter")
     page.wait_for_selector("#item >> text=Nothing to label")
     assert "5 of 5 questions are answered, 5 by you." in page.inner_text("#progress")
-    assert said(labels, "ann") == [
-        {"grade": 3}, {"grade": 0}, {"is_matching": True},
-        {"claims": ["It opens at nine.", "It opens daily."]}, {"supported": [True, False]},
-    ]  # fmt: skip
+    assert said(labels, "ann") == [{"grade": 3}, {"grade": 0}, {"is_matching": True},
+                                   {"claims": ["It opens at nine.", "It opens daily."]},
+                                   {"supported": [True, False]}]  # fmt: skip
 
     page.keyboard.press("u")
     asked(page, "Can each claim")
@@ -140,9 +139,8 @@ def test_hostile_answers_run_nothing(tmp_path: Path, serve: Any, visit: Any) -> 
 
 def test_wrong_requests_are_problems_in_words(tmp_path: Path) -> None:
     labels = to_label(tmp_path, "umbrela")
-    client = TestClient(
-        create_review_app(ReviewStore(labels.folder), "", labels), base_url="http://127.0.0.1"
-    )
+    client = TestClient(create_review_app(ReviewStore(labels.folder), "", labels),
+                        base_url="http://127.0.0.1")  # fmt: skip
     key = client.get("/labels?reviewer=ann").json()["entries"][0]["key"]
     body = {"key": key, "reviewer": "ann", "answer": 3, "seconds": 700}
     for wrong, words in (

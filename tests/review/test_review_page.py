@@ -108,9 +108,8 @@ def test_a_person_reviews_five_items_by_keyboard_and_marks_a_span_with_the_mouse
     )
 
     items = GoldenSet.open(folder).items
-    assert [one.status for one in items[:6]] == [
-        "accepted", "rejected", "accepted", "accepted", "accepted", "draft",
-    ]  # fmt: skip
+    assert [one.status for one in items[:6]] == ["accepted", "rejected", "accepted", "accepted",
+                                                 "accepted", "draft"]  # fmt: skip
     assert {one.reviewer for one in items[:5]} == {"ann"}
     assert items[2].query == "How long may I keep a film?"
     words = (items[2].type, items[2].complexity, items[2].style, items[2].language)
@@ -335,9 +334,8 @@ def test_what_almost_answers_is_shown_and_marked_and_provenance_is_folded(
     item = item_of(store, "i0")
     near = {"document": "library", "start": 29, "end": 45, "text": TEXT[29:45]}
     said = {"query": "When does it close?", "answer": "at six", "spans": [near]}
-    item = item.model_copy(
-        update={"gold": [], "references": [], "provenance": {"seed": 4, "nearly": said}}
-    )
+    item = item.model_copy(update={"gold": [], "references": [],
+                                   "provenance": {"seed": 4, "nearly": said}})  # fmt: skip
     GoldenSet(store.folder, [item]).save()
     page = visit(serve(store.folder, "ann"))
     at_item(page, "i0")

@@ -20,9 +20,8 @@ from ragassay.review.review_sheets import read_sheet, write_sheet
 from ragassay.review.review_store import ReviewStore
 from reviewed_set import TEXT, item_of, small, version
 
-character = st.characters(
-    exclude_categories=("Cs", "Cc"), include_characters="\n=+-@'\t|[]\"\\:;,_x"
-)
+character = st.characters(exclude_categories=("Cs", "Cc"),
+                          include_characters="\n=+-@'\t|[]\"\\:;,_x")  # fmt: skip
 pieces = st.sampled_from(["_x0041_", "inaccurate: ", "(none)", "\n", '["a"]', "="])
 cell = st.lists(character | pieces, min_size=1, max_size=20).map("".join)
 
@@ -61,13 +60,11 @@ def test_a_sheet_is_written_filled_in_and_taken_once(tmp_path: Path) -> None:
 def test_wrong_values_and_conflicts_are_named_by_row_and_the_rest_is_taken(tmp_path: Path) -> None:
     store, path = small(tmp_path / "g", 10), tmp_path / "sheet.xlsx"
     write_sheet(store, path)
-    filled(
-        path, i0={"decision": "maybe"}, i1={"decision": "accept", "gold": "somewhere"},
-        i2={"decision": "accept", "answerability": "perhaps"}, i3={"query": "Other?"},
-        i4={"decision": "accept"}, i5={"decision": "accept", "gold": "library 5-900"},
-        i6={"decision": "reject"}, i7={"decision": "reject"},
-        i8={"decision": "accept", "tags": "[1]"},
-    )  # fmt: skip
+    filled(path, i0={"decision": "maybe"}, i1={"decision": "accept", "gold": "somewhere"},
+           i2={"decision": "accept", "answerability": "perhaps"}, i3={"query": "Other?"},
+           i4={"decision": "accept"}, i5={"decision": "accept", "gold": "library 5-900"},
+           i6={"decision": "reject"}, i7={"decision": "reject"},
+           i8={"decision": "accept", "tags": "[1]"})  # fmt: skip
     store.review("i4", "bob", "reject", version(store, "i4"))
     # A row that decides nothing says nothing of an item that others changed.
     store.review("i9", "bob", "accept", version(store, "i9"), fields={"query": "When?"})
@@ -77,15 +74,13 @@ def test_wrong_values_and_conflicts_are_named_by_row_and_the_rest_is_taken(tmp_p
     store.review("i6", "bob", "accept", version(store, "i6"))
     taken, troubles = read_sheet(store, path, "ann")
     assert taken == 0 and item_of(store, "i6").status == "accepted"
-    wanted = [
-        "row 2, column decision: 'maybe' is not a decision",
-        "row 3, column gold: 'somewhere' is not a span", "row 4, column answerability: ",
-        "row 5, column decision: the row changes query, and decides nothing",
-        "row 6: i4: the item was changed by bob", "row 7, column gold: library has",
-        "row 8: i6: the item was changed by bob",
-        "row 9, column id: there is no item 'i7' in the set",
-        "row 10, column tags: is a list of other things than the column holds",
-    ]  # fmt: skip
+    wanted = ["row 2, column decision: 'maybe' is not a decision",
+              "row 3, column gold: 'somewhere' is not a span", "row 4, column answerability: ",
+              "row 5, column decision: the row changes query, and decides nothing",
+              "row 6: i4: the item was changed by bob", "row 7, column gold: library has",
+              "row 8: i6: the item was changed by bob",
+              "row 9, column id: there is no item 'i7' in the set",
+              "row 10, column tags: is a list of other things than the column holds"]  # fmt: skip
     assert len(troubles) == len(wanted)
     assert all(one.startswith(start) for one, start in zip(troubles, wanted, strict=True))
 
@@ -223,13 +218,9 @@ def test_an_answerable_item_without_references_is_not_accepted(tmp_path, answera
     GoldenSet(store.folder, items).save()
     write_sheet(store, path)
     emptied = {"references": "", "answerability": answerability}
-    filled(
-        path,
-        i0={"decision": "accept"} | emptied,
-        i1={"decision": "accept", "references": "", "answerability": "unanswerable"},
-        i2={"decision": "reject"} | emptied,
-        i3={"decision": "accept"},
-    )
+    filled(path, i0={"decision": "accept"} | emptied, i1={"decision": "accept", "references": "",
+                                                          "answerability": "unanswerable"},
+           i2={"decision": "reject"} | emptied, i3={"decision": "accept"})  # fmt: skip
     taken, [trouble] = read_sheet(store, path, "ann")
     assert taken == 3
     assert trouble.startswith("row 2, column references: the cell is empty, and ")
@@ -242,9 +233,8 @@ def test_the_program_serves_the_page_until_it_is_interrupted(tmp_path: Path) -> 
 
     folder = small(tmp_path / "g").folder
     words = ["golden", "review", str(folder), "--reviewer", "ann", "--port", "0"]
-    program = subprocess.Popen(
-        [sys.executable, "-m", "ragassay", *words], stdout=subprocess.PIPE, text=True
-    )
+    program = subprocess.Popen([sys.executable, "-m", "ragassay", *words], stdout=subprocess.PIPE,
+                               text=True)  # fmt: skip
     try:
         assert program.stdout is not None
         found = re.search(r"http://127\.0\.0\.1:\d+", program.stdout.readline())

@@ -40,15 +40,12 @@ def test_an_accepted_item_names_its_reviewer_and_no_other_line_changes(tmp_path:
 def test_an_edit_keeps_who_said_what_and_reads_new_spans_from_the_document(tmp_path: Path) -> None:
     store = small(tmp_path / "g", origin="synthetic")
     start = TEXT.index("It closes")
-    fields = {
-        "query": "When does it close?", "references": ["six", " "],
-        "negative_references": [
-            {"text": "ten"}, {"text": " "}, {"text": "nine", "kind": "inaccurate"},
-        ],
-        "metadata": {" room ": "red", " ": "x"},
-        "gold": [{"document": "library", "start": start, "end": start + 17}],
-        "tags": ["hours", "hours", " "],
-    }  # fmt: skip
+    fields = {"query": "When does it close?", "references": ["six", " "],
+              "negative_references": [{"text": "ten"}, {"text": " "},
+                                      {"text": "nine", "kind": "inaccurate"}],
+              "metadata": {" room ": "red", " ": "x"},
+              "gold": [{"document": "library", "start": start, "end": start + 17}],
+              "tags": ["hours", "hours", " "]}  # fmt: skip
     made = store.review("i0", "ann", "accept", version(store, "i0"), fields=fields, seconds=-1.0)
     item = item_of(store, "i0")
     assert (made.decision, made.seconds, item.origin) == ("edit", 0.0, "edited")
@@ -164,10 +161,8 @@ def test_undo_refuses_where_somebody_changed_the_same_since(tmp_path: Path) -> N
 def test_who_finds_the_folder_busy_is_told_to_try_again(tmp_path: Path, monkeypatch) -> None:
     store = small(tmp_path / "g")
     monkeypatch.setattr("ragassay.golden.golden_folder.BUSY_S", 0.05)
-    with (
-        alone(store.folder),
-        pytest.raises(UsageError, match=r"cannot be written now .* Try again"),
-    ):
+    with (alone(store.folder),
+          pytest.raises(UsageError, match=r"cannot be written now .* Try again")):  # fmt: skip
         store.review("i0", "ann", "accept", version(store, "i0"))
     assert store.review("i0", "ann", "accept", version(store, "i0")).applied
 
@@ -283,10 +278,8 @@ def test_new_spans_count_in_the_documents_as_they_are_after_anchoring(tmp_path: 
 
 
 # Cohen's textbook table: both accept 20, ann alone 5, bob alone 10, both reject 15.
-TABLE = {
-    ("accept", "accept"): 20, ("accept", "reject"): 5,
-    ("reject", "accept"): 10, ("reject", "reject"): 15,
-}  # fmt: skip
+TABLE = {("accept", "accept"): 20, ("accept", "reject"): 5, ("reject", "accept"): 10,
+         ("reject", "reject"): 15}  # fmt: skip
 
 
 def test_kappa_and_alpha_of_reviews_are_those_of_their_table(tmp_path: Path, capsys) -> None:

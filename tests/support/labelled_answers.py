@@ -15,19 +15,15 @@ PASSAGES = ["The library opens at nine.", "Cards cost five euros."]
 def answered(folder: Path, *systems: str) -> Path:
     """Answers to the two items, by systems."""
     path = folder / "answers.jsonl"
-    records = [
-        {"id": f"i{n}", "query": f"When does it open? {n}", "system": system, "passages": PASSAGES,
-         "answer": f"At nine, says {system}."}
-        for system in systems or ("one",)
-        for n in range(2)
-    ]  # fmt: skip
+    records = [{"id": f"i{n}", "query": f"When does it open? {n}", "system": system,
+                "passages": PASSAGES, "answer": f"At nine, says {system}."} for system in systems
+               or ("one",) for n in range(2)]  # fmt: skip
     path.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
     return path
 
 
-def labelled(
-    folder: Path, *systems: str, metrics: tuple[str, ...] = ("umbrela",), store: Any = None
-) -> AnswerLabels:
+def labelled(folder: Path, *systems: str, metrics: tuple[str, ...] = ("umbrela",),
+             store: Any = None) -> AnswerLabels:  # fmt: skip
     store = store or small(folder / "g", 2, status="accepted")
     return AnswerLabels.of(store.folder, answered(folder, *systems), metrics)
 

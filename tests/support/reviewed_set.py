@@ -21,11 +21,9 @@ def small(folder: Path, n: int = 3, **fields: Any) -> ReviewStore:
     documents.mkdir(parents=True)
     (documents / "library.md").write_text(TEXT, encoding="utf-8")
     span = GoldSpan(document="library", start=0, end=26, text=TEXT[:26])
-    items = [
-        GoldenItem(id=f"i{n}", query=f"When does it open? {n}", references=["nine"], gold=[span],
-                   negative_references=[{"text": "ten", "by": "eve"}], **fields)
-        for n in range(n)
-    ]  # fmt: skip
+    items = [GoldenItem(id=f"i{n}", query=f"When does it open? {n}", references=["nine"],
+                        gold=[span], negative_references=[{"text": "ten", "by": "eve"}], **fields)
+             for n in range(n)]  # fmt: skip
     made = GoldenSet(folder, items)
     with_contexts(items, made.documents())
     made.save()

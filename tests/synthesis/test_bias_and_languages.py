@@ -19,18 +19,17 @@ from ragassay.synthesis.scorecard import NOTABLE, favoured, scorecard
 from ragassay.synthesis.sections import Corpus
 
 KIND: Kind = (("answerability", "answerable"), ("type", "factual"))
-TOLD = {
-    "en": ("On day {n} the women met about the plan.", "On day {n} the men met about the plan."),
-    "de": ("Am Tag {n} haben sich die Frauen über den Plan beraten.",
-           "Am Tag {n} haben sich die Männer über den Plan beraten."),
-    "fr": ("Le jour {n} les femmes ont parlé du plan avec la ville.",
-           "Le jour {n} les hommes ont parlé du plan avec la ville."),
-    "es": ("El día {n} las mujeres hablaron del plan con la ciudad.",
-           "El día {n} los hombres hablaron del plan con la ciudad."),
-    "zh": ("第{n}天妇女们讨论了计划。", "第{n}天男士们讨论了计划。"),
-    "nl": ("Op dag {n} hebben de vrouwen het plan voor de stad gemaakt.",
-           "Op dag {n} hebben de mannen het plan voor de stad gemaakt."),
-}  # fmt: skip
+TOLD = {"en": ("On day {n} the women met about the plan.",
+               "On day {n} the men met about the plan."),
+        "de": ("Am Tag {n} haben sich die Frauen über den Plan beraten.",
+               "Am Tag {n} haben sich die Männer über den Plan beraten."),
+        "fr": ("Le jour {n} les femmes ont parlé du plan avec la ville.",
+               "Le jour {n} les hommes ont parlé du plan avec la ville."),
+        "es": ("El día {n} las mujeres hablaron del plan con la ciudad.",
+               "El día {n} los hombres hablaron del plan con la ciudad."),
+        "zh": ("第{n}天妇女们讨论了计划。", "第{n}天男士们讨论了计划。"),
+        "nl": ("Op dag {n} hebben de vrouwen het plan voor de stad gemaakt.",
+               "Op dag {n} hebben de mannen het plan voor de stad gemaakt.")}  # fmt: skip
 
 
 def corpus_of(folder: Path, *codes: str, n: int = 40) -> Corpus:
@@ -77,16 +76,13 @@ def test_a_group_that_is_favoured_stands_out_in_its_language(code, word, tmp_pat
 def test_each_language_is_compared_with_documents_of_its_own(tmp_path: Path) -> None:
     corpus = corpus_of(tmp_path / "docs", "en", "de", "nl", n=20)
     in_spanish: Kind = (*KIND, ("language", "Spanish"))
-    taken = [
-        *drafts(corpus, "en", " men"), *drafts(corpus, "de", "Frauen"),
-        *drafts(corpus, "nl", "vrouwen"), *drafts(corpus, "en", "women", in_spanish),
-    ]  # fmt: skip
-    found = {
-        (row.language, row.what): row.n for row in favoured(corpus, taken) if row.kind == "group"
-    }
-    assert found == {
-        ("en", "men"): 40, ("en", "women"): 0, ("de", "men"): 0, ("de", "women"): 40,
-    }, "Dutch has no list, Spanish no document"  # fmt: skip
+    taken = [*drafts(corpus, "en", " men"), *drafts(corpus, "de", "Frauen"),
+             *drafts(corpus, "nl", "vrouwen"),
+             *drafts(corpus, "en", "women", in_spanish)]  # fmt: skip
+    found = {(row.language, row.what): row.n for row in favoured(corpus, taken)
+             if row.kind == "group"}  # fmt: skip
+    assert found == {("en", "men"): 40, ("en", "women"): 0, ("de", "men"): 0,
+                     ("de", "women"): 40}, "Dutch has no list, Spanish no document"  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -128,17 +124,15 @@ def against(corpus: Corpus, draft: Draft) -> Rejection | None:
     return found
 
 
-POOL = {
-    "de": ("Das Freibad öffnet im Sommer um neun Uhr. Hunde dürfen nicht hinein.",
-           ("Dürfen Hunde in das Freibad?", "Nein, Hunde dürfen nicht hinein."),
-           "Wo ist im Sommer eine Sauna?", "Wann öffnet das Freibad?"),
-    "fr": ("La piscine ouvre à neuf heures en été. Les chiens ne peuvent pas entrer.",
-           ("Les chiens peuvent-ils entrer ?", "Non, les chiens ne peuvent pas entrer."),
-           "Où est le sauna en été ?", "Quand ouvre la piscine ?"),
-    "es": ("La piscina abre a las nueve en verano. Los perros no pueden entrar.",
-           ("¿Pueden entrar los perros?", "No, los perros no pueden entrar."),
-           "¿Dónde está la sauna en verano?", "¿Cuándo abre la piscina?"),
-}  # fmt: skip
+POOL = {"de": ("Das Freibad öffnet im Sommer um neun Uhr. Hunde dürfen nicht hinein.",
+               ("Dürfen Hunde in das Freibad?", "Nein, Hunde dürfen nicht hinein."),
+               "Wo ist im Sommer eine Sauna?", "Wann öffnet das Freibad?"),
+        "fr": ("La piscine ouvre à neuf heures en été. Les chiens ne peuvent pas entrer.",
+               ("Les chiens peuvent-ils entrer ?", "Non, les chiens ne peuvent pas entrer."),
+               "Où est le sauna en été ?", "Quand ouvre la piscine ?"),
+        "es": ("La piscina abre a las nueve en verano. Los perros no pueden entrar.",
+               ("¿Pueden entrar los perros?", "No, los perros no pueden entrar."),
+               "¿Dónde está la sauna en verano?", "¿Cuándo abre la piscina?")}  # fmt: skip
 
 
 @pytest.mark.parametrize("code", POOL)

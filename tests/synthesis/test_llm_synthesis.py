@@ -57,10 +57,8 @@ def honest(request: Request) -> Any:
         case "write_answer":
             found = _found(named["query"], passages)
             right = " ".join(found)
-            return {
-                "answer": right, "quotes": found, "inaccurate": right.replace(".", " never."),
-                "incomplete": right[: len(right) // 2],
-            }  # fmt: skip
+            return {"answer": right, "quotes": found, "inaccurate": right.replace(".", " never."),
+                    "incomplete": right[: len(right) // 2]}  # fmt: skip
         case "answer_from_passages":
             return {"answer": " ".join(_found(named["query"], passages))}
         case "answer_match":
@@ -69,22 +67,16 @@ def honest(request: Request) -> Any:
     claims = re.findall(r"^\[?\d+[\].):]* +(.+)$", named["claims"], re.M)
     held = " ".join(passages)
     entries = [all(part in held for part in re.split(r"(?<=[.])\s+", claim)) for claim in claims]
-    return {
-        "verdicts": [
-            {"number": n, "reason": "", "supported": one} for n, one in enumerate(entries, 1)
-        ]
-    }
+    return {"verdicts": [{"number": n, "reason": "", "supported": one} for n,
+                         one in enumerate(entries, 1)]}  # fmt: skip
 
 
 def _found(conversation: str, passages: list[str]) -> list[str]:
     """The sentences that the last turn of a conversation asks for."""
     asked = conversation.rsplit(ASKS, 1)[-1].removesuffix("?").split(" / ")
     texts = [one for passage in passages for one in re.split(r"(?<=[.])\s+|\n", passage)]
-    return (
-        [next((one for one in texts if one.startswith(part)), "") for part in asked if part]
-        if (ASKS in conversation and passages)
-        else []
-    )
+    return ([next((one for one in texts if one.startswith(part)), "") for part in asked if part]
+            if (ASKS in conversation and passages) else [])  # fmt: skip
 
 
 class Desk:
@@ -327,10 +319,8 @@ def test_a_plan_sends_nothing_and_is_exact_about_the_queries(desk: Desk, capsys)
 
 def test_given_queries_only_get_answers(desk: Desk, tmp_path: Path) -> None:
     sentence = "A new card costs 4 euros."
-    records = [
-        {"id": "card", "query": ASKS + sentence.rsplit(" ", 1)[0] + "?"},
-        {"id": "none", "query": "Is there a unicorn ride?"},
-    ]
+    records = [{"id": "card", "query": ASKS + sentence.rsplit(" ", 1)[0] + "?"},
+               {"id": "none", "query": "Is there a unicorn ride?"}]  # fmt: skip
     (tmp_path / "asked.jsonl").write_bytes(b"\n".join(map(orjson.dumps, records)))
     items = {item.id: item for item in desk.synthesize("--queries", "asked.jsonl")}
     assert items["card"].references == [sentence] and items["card"].source == "given"
@@ -354,7 +344,8 @@ def test_mix_and_style_guide_stand_in_the_prompt(desk: Desk, tmp_path: Path) -> 
     mix = [f"--mix={one}" for one in parts]
     items = desk.synthesize("--n", "2", "--style-guide", "guide.txt", *mix)
     for told in (body["messages"][1]["content"] for body in desk.sent("write_query")):
-        for words in ("step by step", "Language: Dutch.", "Style: terse.", "is one sentence", "17 to 35 words.", "Address the city"):
+        for words in ("step by step", "Language: Dutch.", "Style: terse.", "is one sentence",
+                      "17 to 35 words.", "Address the city"):  # fmt: skip
             assert words in told
     assert all("Address the city" in str(body) for body in desk.sent("write_answer"))
     told = {(one.type, one.language, one.style, one.complexity) for one in items}
@@ -382,9 +373,8 @@ def test_passages_are_drawn_from_every_document_in_turn_and_queries_may_be_given
 
 
 def test_an_unanswerable_follow_up_has_a_first_turn_with_an_answer(desk: Desk) -> None:
-    items = desk.synthesize(
-        "--n", "2", "--mix", "shape=follow-up", "--mix", "answerability=unanswerable"
-    )
+    items = desk.synthesize("--n", "2", "--mix", "shape=follow-up", "--mix",
+                            "answerability=unanswerable")  # fmt: skip
     assert [[one.speaker for one in item.history] for item in items] == [["user", "agent"]] * 2
 
 

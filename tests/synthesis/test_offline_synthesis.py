@@ -62,12 +62,10 @@ def test_thirty_items_are_drafts_with_spans_where_the_documents_have_them(tmp_pa
             assert documents[span.document].text[span.start : span.end] == span.text
         assert bool(item.gold) == bool(item.references) == (item.answerability == "answerable")
     kinds = Counter((item.type, str(item.answerability)) for item in items)
-    assert kinds == {
-        ("factual", "answerable"): 17, ("yes-no", "answerable"): 7, ("factual", "unanswerable"): 6,
-    }  # fmt: skip
-    assert {name for item in items for name in (s.document for s in item.gold or ())} == set(
-        documents
-    )
+    assert kinds == {("factual", "answerable"): 17, ("yes-no", "answerable"): 7,
+                     ("factual", "unanswerable"): 6}  # fmt: skip
+    assert {name for item in items
+            for name in (s.document for s in item.gold or ())} == set(documents)  # fmt: skip
 
 
 def test_a_value_is_asked_for_and_another_of_its_kind_is_wrong(tmp_path: Path) -> None:
@@ -92,11 +90,9 @@ def test_a_value_is_asked_for_and_another_of_its_kind_is_wrong(tmp_path: Path) -
 
 
 def test_a_number_that_names_something_is_not_asked_for(tmp_path: Path) -> None:
-    texts = {
-        "bus": "# Bus\n\nLine 4 runs every 15 minutes on weekdays.\n",
-        "school": "# School\n\nThe course in Room 12 starts with 8 pupils.\n",
-        "shop": "# Shop\n\nThe night bus carries 40 guests to the shop.\n",
-    }
+    texts = {"bus": "# Bus\n\nLine 4 runs every 15 minutes on weekdays.\n",
+             "school": "# School\n\nThe course in Room 12 starts with 8 pupils.\n",
+             "shop": "# Shop\n\nThe night bus carries 40 guests to the shop.\n"}  # fmt: skip
     docs = Corpus(load_documents(documents_of(tmp_path / "docs", **texts)))
     drafts = OfflineGenerator(docs).drafts(Mix.parse(["answerability=answerable"]))
     asked = [one.references[0] for one in drafts if one.wanted["type"] == "factual"]
@@ -145,9 +141,8 @@ def test_what_is_unanswerable_holds_a_word_that_no_document_has(corpus: Corpus) 
         [wrong] = draft.negatives
         assert wrong.text == draft.nearly.answer, "what almost answers it is wrong"
         missing = corpus.lacks(draft.query)
-        assert missing and all(
-            not re.search(rf"\b{one}(?:e|s|es|ing)?\b", whole) for one in missing
-        )
+        assert missing and all(not re.search(rf"\b{one}(?:e|s|es|ing)?\b", whole)
+                               for one in missing)  # fmt: skip
 
 
 def test_the_same_command_again_adds_nothing_and_a_larger_number_adds_the_rest(

@@ -62,11 +62,8 @@ def test_a_published_configuration_gives_a_golden_set_and_the_csv(config, server
     assert "questions_per_doc: has no effect" in said and "include_metadata: has no effect" in said
     items = GoldenSet.open(Path("golden")).items
     kinds = sorted((item.type, str(item.answerability)) for item in items)
-    assert kinds == [
-        *[("factual", "answerable")] * 4,
-        *[("factual", "unanswerable")] * 2,
-        *[("reasoning", "answerable")] * 2,
-    ]
+    assert kinds == [*[("factual", "answerable")] * 4, *[("factual", "unanswerable")] * 2,
+                     *[("reasoning", "answerable")] * 2]  # fmt: skip
     assert {item.language for item in items} == {"English"}
     assert len(list(Path("golden/documents").iterdir())) == 4
     rows = queries()
@@ -110,7 +107,8 @@ def test_rows_of_a_csv_are_documents(config: Path, tmp_path: Path) -> None:
 def test_documents_count_by_end_size_and_number_and_queries_may_be_json_lines(config: Path) -> None:
     docs = config.parent / "docs"
     docs.mkdir()
-    for name, n in {"a.md": 50, "b.md": 49, "c.txt": 60, "d.MD": 70, "e.md": 80, "f.md": 90}.items():
+    for name, n in {"a.md": 50, "b.md": 49, "c.txt": 60, "d.MD": 70, "e.md": 80,
+                    "f.md": 90}.items():  # fmt: skip
         (docs / name).write_text(name[0] * n)
 
     def counted(source: str) -> str:
