@@ -155,9 +155,7 @@ def test_an_edited_text_is_found_with_its_distance() -> None:
     one = found_in(POOL.replace("at nine in the morning", "at ten in the morning"), POOL, old)
     assert (one.found, one.new and one.new.text) == ("changed", old.replace("nine", "ten"))
     assert 0 < one.distance < 0.2
-
-
-def test_a_text_in_another_document_is_moved_and_one_that_is_gone_stays_as_it_was() -> None:
+    # One in another document is moved, and one that is gone stays as it was.
     one = found_in("", POOL, "The sauna opens at nine in the evening.", renamed="Intro. " + POOL)
     assert (one.found, one.new and one.new.document) == ("moved", "renamed")
     gone = "Nothing of this kind is said any more, and nothing else either."
@@ -190,16 +188,12 @@ def test_a_span_within_a_sentence_ends_at_what_stood_around_it() -> None:
     one = found_in(old.replace("opens", "closes"), old, "opens at nine in the morning")
     assert one.new is not None
     assert one.new.text == "closes at nine in the morning"
-
-
-def test_characters_without_spaces_between_words_are_aligned_one_by_one() -> None:
+    # Characters without spaces between words are aligned one by one.
     old = "# 电源\n\n一块二十瓦的太阳能板为站点供电。电池在没有阳光时可以用九天。冬天每周清雪。\n"
     gold = "电池在没有阳光时可以用九天。"
     one = found_in(old.replace(gold, "新的一句话在这里。" + gold.replace("九", "十二")), old, gold)
     assert (one.found, one.new and one.new.text) == ("changed", gold.replace("九", "十二"))
-
-
-def test_white_space_at_the_ends_stays_with_the_span() -> None:
+    # White space at the ends stays with the span.
     one = found_in(POWER.replace("9 days", "12 days"), gold=GOLD + " ")
     assert one.new is not None
     assert one.new.text == GOLD.replace("9 days", "12 days") + " "

@@ -46,9 +46,7 @@ def test_headings_of_html(tmp_path: Path) -> None:
     assert sections(document) == [("The pool", "", "Welcome."), ("The pool", "", "It is warm."),
                                   ("The pool", "Fees and cards", "One euro.\nMore."),
                                   ("The pool", "Children", "Free.")]  # fmt: skip
-
-
-def test_html_without_a_first_heading_is_called_by_its_title(tmp_path: Path) -> None:
+    # Without a first heading it is called by its title.
     (tmp_path / "a.html").write_text("<title>Town\n pool</title><h2>Fees</h2>One euro.")
     document = only(tmp_path)
     assert told(document) == [("Town pool", 0), ("Fees", 2)]

@@ -176,8 +176,8 @@ def test_gold_is_found_whatever_white_space_and_markup_and_else_kept(desk: Path,
              "number": "Call the duty engineer before you open the casing of pump 5.",
              "part": "Free 6", "start": "aint  is in hall 9.", "many": "e",
              "twice": "write it  down.", "none": "Nobody wrote this anywhere."}  # fmt: skip
-    records = [{"id": key, "query": key, "references": ["x"], "gold": [{"text": one}]} for key,
-               one in texts.items()]  # fmt: skip
+    records = [{"id": key, "query": key, "references": ["x"], "gold": [{"text": one}]}
+               for key, one in texts.items()]  # fmt: skip
     records[-1] |= {"provenance": {"tool": "x"}}
     records[-1]["gold"][0]["grade"] = 2
     items = {one.id: one for one in made(records)}

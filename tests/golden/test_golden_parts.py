@@ -47,9 +47,7 @@ def test_spans_of_one_sentence_belong_together(one: str, other: str, are_togethe
     assert (first == second) is are_together
     parts = [item("a", TEXT), item("b", "The pool"), item("c", "A towel"), item("d", "No dogs")]
     assert set(groups(parts, document(TEXT))) == {0}  # all share characters with the first
-
-
-def test_what_is_graded_as_not_relevant_links_nothing() -> None:
+    # What is graded as not relevant links nothing.
     items = [item("a", "opens at nine"), item("b", "opens at nine", grade=0)]
     assert len(set(groups(items, document(TEXT)))) == 2
 
@@ -94,8 +92,8 @@ def test_groups_stay_whole_and_parts_are_off_by_no_more_than_the_largest_group(
 @given(st.integers(0, 5), st.lists(st.integers(1, 40), min_size=1, max_size=4))
 def test_each_part_has_its_share_of_all_and_of_each_kind(seed: int, sizes: list[int]) -> None:
     kinds = Counter({f"k{at}": size for at, size in enumerate(sizes)})
-    items = [GoldenItem(id=str(at), query="q", type=kind) for at,
-             kind in enumerate(kinds.elements())]  # fmt: skip
+    numbered = enumerate(kinds.elements())
+    items = [GoldenItem(id=str(at), query="q", type=kind) for at, kind in numbered]
     shares = {"dev": 0.2, "test": 0.7, "rest": 0.1}
     for name, part in split(items, shares, seed=seed).items():
         assert abs(len(part) - shares[name] * len(items)) < 2
@@ -109,8 +107,8 @@ def test_the_command_tells_the_groups_and_how_far_shares_are_off(here: Path, cap
     gold = {"opens": "opens at nine", "closes": "closes at six", "towel": "2.50 euros",
             "dogs": "No"}  # fmt: skip
     queries = dict(zip(gold, ("When, early?", "Until which hour?", "Price?", "Pets?"), strict=True))
-    records = [{"id": name, "query": queries[name], "gold": [{"text": text}]} for name,
-               text in gold.items()]  # fmt: skip
+    records = [{"id": name, "query": queries[name], "gold": [{"text": gold[name]}]}
+               for name in gold]  # fmt: skip
     Path("q.jsonl").write_text("".join(json.dumps(one) + "\n" for one in records))
     assert call(["golden", "import", "q.jsonl", "--documents", "docs", "-o", "set"]) == 0
     capsys.readouterr()

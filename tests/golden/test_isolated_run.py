@@ -18,8 +18,8 @@ def run(folder: Path, answers: str, repeats: int = 1) -> ragassay.Result:
     """A run whose answers are right (r), wrong (w) or missing (-), query by query."""
     said = {"r": "It is nine.", "w": "It is ten.", "-": None}
     records = [{"id": f"q{at // repeats}", "repeat": at % repeats, "query": "When?",
-                "answer": said[one], "references": ["nine"]} for at,
-               one in enumerate(answers)]  # fmt: skip
+                "answer": said[one], "references": ["nine"]}
+               for at, one in enumerate(answers)]  # fmt: skip
     return ragassay.evaluate(records, metrics=["contains_answer"], save=folder)
 
 
@@ -51,17 +51,14 @@ def test_repeats_count_by_their_mean_and_not_where_one_is_unscored(tmp_path: Pat
     assert stricter.queries["generation"] == ("q0",)
 
 
-def test_a_metric_that_a_run_lacks_is_named(tmp_path: Path) -> None:
+def test_a_metric_that_a_run_lacks_and_runs_of_other_queries_are_refused(tmp_path: Path) -> None:
     one = run(tmp_path / "one", "rw")
     with pytest.raises(UsageError, match=r"has no metric 'contains_answers'. Did you mean"):
         isolated(one, one, "contains_answers")
-
-
-def test_runs_of_other_queries_are_refused(tmp_path: Path) -> None:
     records = [{"id": "another", "query": "When?", "answer": "nine", "references": ["nine"]}]
     other = ragassay.evaluate(records, metrics=["contains_answer"])
     with pytest.raises(UsageError, match="The two runs share no query"):
-        isolated(run(tmp_path / "one", "rw"), other, "contains_answer")
+        isolated(one, other, "contains_answer")
 
 
 def asked_run(folder: Path, passages: str) -> ragassay.Result:
@@ -86,8 +83,8 @@ def gold_run(answers: str, gold: str, given: str | None = None) -> ragassay.Resu
              "u": None}  # fmt: skip
     records = [{"id": f"q{at}", "query": "When?", "references": ["nine"], "gold": known[of],
                 "answer": "It is nine." if one == "r" else "It is ten.", "passages": None
-                if given is None else ["Nine."] * (given[at] == "g")} for at,
-               (one, of) in enumerate(zip(answers, gold, strict=True))]  # fmt: skip
+                if given is None else ["Nine."] * (given[at] == "g")}
+               for at, (one, of) in enumerate(zip(answers, gold, strict=True))]  # fmt: skip
     return ragassay.evaluate(records, metrics=["contains_answer"])
 
 
@@ -153,9 +150,6 @@ def test_the_passages_of_an_answer_are_those_that_were_given_whatever_it_says() 
     (sample, _) = ragassay.ask(QUERIES, silent, gold_passages=True).samples
     assert [one.text for one in sample.passages or ()] == ["Open at nine."]
     assert sample.passages_prescribed
-
-
-def test_a_system_without_a_place_for_passages_is_refused() -> None:
     with pytest.raises(UsageError, match="takes no passages, so it cannot be given the gold ones"):
         ragassay.ask(QUERIES, lambda query: "x", gold_passages=True)
 

@@ -217,11 +217,8 @@ def test_each_kind_of_question_has_a_form_whose_answers_are_labels(question: Que
     assert not {*beside, "instruction", "claim", "nugget"} & {*titles}
 
 
-def test_people_are_told_about_known_kinds_only() -> None:
-    assert set(guides()) <= set(kinds())
-
-
 def test_a_scale_of_eleven_values_has_buttons_and_a_longer_one_a_number() -> None:
+    assert set(guides()) <= set(kinds())
     for high, form in ((10, "choice"), (11, "number")):
         question = RubricGrade("Is it so?", 0, high, ((0, "no"),), (("answer", "Yes."),))
         why, grade = answer_fields(question)
