@@ -59,8 +59,7 @@ def test_building_it_again_gives_the_same_files(tmp_path, monkeypatch) -> None:
         pytest.skip("the sources of the example (examples/town) are not here")
     monkeypatch.syspath_prepend(BUILD.parent)
     spec = importlib.util.spec_from_file_location("town_build", BUILD)
-    assert spec is not None
-    assert spec.loader is not None
+    assert spec is not None and spec.loader is not None
     build = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(build)
     build.main(tmp_path)

@@ -104,8 +104,7 @@ def test_after_a_thousand_random_edits_99_percent_are_found_and_none_wrong(
                 assert (found.new.document, found.new.start) == (name, at), found
                 assert found.new.text == found.old.text
                 n_found += 1
-    assert n_surviving > 3000
-    assert n_found >= 0.99 * n_surviving
+    assert n_surviving > 3000 and n_found >= 0.99 * n_surviving
 
 
 POOL = (
@@ -186,17 +185,17 @@ def test_edited_first_and_last_words_stay_within_their_sentence(then: str, now: 
 def test_a_span_within_a_sentence_ends_at_what_stood_around_it() -> None:
     old = "The pool opens at nine in the morning on every day but Monday. Bring a towel."
     one = found_in(old.replace("opens", "closes"), old, "opens at nine in the morning")
-    assert one.new is not None
-    assert one.new.text == "closes at nine in the morning"
+    assert one.new is not None and one.new.text == "closes at nine in the morning"
     # Characters without spaces between words are aligned one by one.
-    old = "# 电源\n\n一块二十瓦的太阳能板为站点供电。电池在没有阳光时可以用九天。冬天每周清雪。\n"
-    gold = "电池在没有阳光时可以用九天。"
+    old, gold = (
+        "# 电源\n\n一块二十瓦的太阳能板为站点供电。电池在没有阳光时可以用九天。冬天每周清雪。\n",
+        "电池在没有阳光时可以用九天。",
+    )
     one = found_in(old.replace(gold, "新的一句话在这里。" + gold.replace("九", "十二")), old, gold)
     assert (one.found, one.new and one.new.text) == ("changed", gold.replace("九", "十二"))
     # White space at the ends stays with the span.
     one = found_in(POWER.replace("9 days", "12 days"), gold=GOLD + " ")
-    assert one.new is not None
-    assert one.new.text == GOLD.replace("9 days", "12 days") + " "
+    assert one.new is not None and one.new.text == GOLD.replace("9 days", "12 days") + " "
 
 
 def station(n: int, days: str = "9") -> str:
@@ -275,8 +274,7 @@ def test_a_changed_chunk_is_found_by_what_it_kept(documents: dict[str, Document]
     piece = text[start : start + 300].replace("twelve", "a dozen").replace("*", "")
     aligner = ChunkAligner(documents)
     found = aligner.passage(Passage(piece))
-    assert found.document == "library"
-    assert found.start is not None and abs(found.start - start) < 20
+    assert found.document == "library" and found.start is not None and abs(found.start - start) < 20
     assert aligner.counts["changed"] == 1
     twins = {name: replace(documents["library"], id=name, path=f"{name}.md") for name in "ab"}
     for name in twins:  # of two documents that hold it the one that the chunk names
@@ -287,8 +285,7 @@ def test_what_the_documents_lack_is_counted_and_keeps_no_offsets(documents) -> N
     aligner = ChunkAligner(documents)
     invented = "Quartz clocks were repaired by the seven keepers of the northern lighthouse."
     found = aligner.passage(Passage(invented, document="library", start=3, end=9))
-    assert (found.start, found.end) == (None, None)
-    assert aligner.counts["not_found"] == 1
+    assert (found.start, found.end) == (None, None) and aligner.counts["not_found"] == 1
     bare, blank, placed = (Passage(id="x"), Passage(" \n"),
                            Passage(document="library", start=3, end=9))  # fmt: skip
     assert [aligner.passage(one) for one in (bare, blank, placed)] == [bare, blank, placed]

@@ -89,7 +89,8 @@ def test_pages_are_the_sections_of_a_pdf(tmp_path: Path) -> None:
 
 def test_markdown_has_no_headings_in_code_and_several_first_headings_are_sections(tmp_path) -> None:
     (tmp_path / "a.md").write_text(
-        "---\ntitle: Pool\n# a comment\n---\n# Pool\nWarm.\n\n```sh\n# a comment\nrm x\n```\n## Fees ##\nOne.\n# Sauna\nHot.\n~~~\n# b"
+        "---\ntitle: Pool\n# a comment\n---\n# Pool\nWarm.\n\n```sh\n# a comment\nrm x\n```\n"
+        "## Fees ##\nOne.\n# Sauna\nHot.\n~~~\n# b"
     )
     document = only(tmp_path)
     assert told(document) == [("Pool", 1), ("Fees", 2), ("Sauna", 1)]

@@ -25,7 +25,8 @@ def test_each_kind_is_read(tmp_path: Path) -> None:
     (tmp_path / name).write_bytes("\ufeff# Title\r\n\r\nThe pool.\rA towel.".encode())
     (tmp_path / "b.HTM").write_text(
         "<html><head><style>p{}</style></head><body><p>The <b>pool</b> opens.</p>"
-        "<script>alert(1)</script><noscript>Off</noscript><template>Off</template><p>Bring a towel.</p></body></html>"
+        "<script>alert(1)</script><noscript>Off</noscript><template>Off</template><p>Bring "
+        "a towel.</p></body></html>"
     )
     pdf(tmp_path / "c.pdf", ["The pool opens at nine."])
     content = b"From a mail.\n" + (tmp_path / "c.pdf").read_bytes()
@@ -103,11 +104,6 @@ def test_an_encrypted_document_is_told_also_where_nothing_here_can_decrypt(
         load_documents(tmp_path)
 
 
-def test_a_folder_without_documents_is_told(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="holds no document"):
-        load_documents(tmp_path)
-
-
 def test_markup_within_a_sentence_breaks_no_line(tmp_path: Path) -> None:
     pytest.importorskip("selectolax", reason="needs the extra 'docs'")
     (tmp_path / "a.html").write_text(
@@ -161,6 +157,8 @@ def test_documents_that_collide_are_told_at_once_and_left_out_where_that_is_want
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     texts = {"a.md": "The same.", "b.md": "The same.", "b.txt": "Other.", "b2.md": "The same."}
+    with pytest.raises(InputError, match="holds no document"):
+        load_documents(tmp_path)
     monkeypatch.setattr("ragassay.golden.documents.MOST_BYTES", 100)
     (tmp_path / "large.txt").write_bytes(b"long " * 100)
     for name, text in texts.items():

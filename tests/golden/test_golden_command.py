@@ -63,8 +63,7 @@ def test_an_edit_that_moves_the_gold_is_undone(desk: Path, capsys) -> None:
         assert texts[new["document"]][new["start"] : new["end"]] == old["text"] == new["text"]
     assert call(["golden", "anchor", "golden"]) == 0
     assert "70 gold spans: 70 moved" in capsys.readouterr().out
-    assert recall() == pytest.approx(intact, abs=0.01)
-    assert call(["golden", "anchor", "golden"]) == 0
+    assert recall() == pytest.approx(intact, abs=0.01) and call(["golden", "anchor", "golden"]) == 0
     assert "70 unchanged" in capsys.readouterr().out
 
 
@@ -78,8 +77,7 @@ def test_other_numbers_and_other_documents_are_named(desk: Path, capsys) -> None
     shutil.copytree("golden", "old")
     call(["golden", "anchor", "golden"])
     said = " ".join(capsys.readouterr().out.split())
-    assert "(other numbers: check its references)" in said
-    assert f"from {other} to renamed" in said
+    assert "(other numbers: check its references)" in said and f"from {other} to renamed" in said
     call(["golden", "diff", "old", "golden"])
     said = " ".join(capsys.readouterr().out.split())
     assert re.search(rf"moved: \S+ \(gold\): '{other}' is 'renamed'", said)
@@ -380,8 +378,7 @@ def test_every_field_of_an_item_survives_export_and_import(pool: Path, end: str)
     bare = {"id": "b", "query": "And the sauna?", "gold": [], "status": "accepted"}
     assert imports([FULL, bare], "one") == 0
     lines = [json.loads(line) for line in Path("one/queries.jsonl").read_text().splitlines()]
-    assert lines == [FULL, bare]
-    assert call(["golden", "export", "one", "-o", f"out.{end}"]) == 0
+    assert lines == [FULL, bare] and call(["golden", "export", "one", "-o", f"out.{end}"]) == 0
     words = ["golden", "import", f"out.{end}", "--documents", "docs", "-o", "two"]
     assert call(words) == 0
     assert Path("two/queries.jsonl").read_bytes() == Path("one/queries.jsonl").read_bytes()
@@ -415,8 +412,7 @@ def test_what_a_person_decided_stays(pool: Path, capsys: pytest.CaptureFixture[s
         told = capsys.readouterr().out
         assert "2 rejected" in told and "Items that q.jsonl accepts or rejects stay" in told
     records.append({"id": "accepted", "query": "Q?", "system": "x", "status": "rejected"})
-    assert imports(records, "differs") == 2
-    assert "field 'status'" in capsys.readouterr().err
+    assert imports(records, "differs") == 2 and "field 'status'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -446,8 +442,7 @@ def test_what_a_person_decided_stays(pool: Path, capsys: pytest.CaptureFixture[s
 def test_what_an_item_cannot_hold_is_named_by_line_and_field(fields, told, pool, capsys) -> None:
     assert imports([{"id": "a", "query": "Q?"}, {"id": "b", "query": "R?", **fields}], "made") == 2
     err = " ".join(capsys.readouterr().err.split())
-    assert f"q.jsonl, line 2, {told}" in err and "defect" not in err
-    assert not Path("made").exists()
+    assert f"q.jsonl, line 2, {told}" in err and "defect" not in err and not Path("made").exists()
 
 
 def test_a_file_in_place_of_a_golden_set_is_told_with_full_commands(here: Path, capsys) -> None:
@@ -480,8 +475,7 @@ def test_what_people_review_while_spans_are_looked_for_stays(desk: Path, monkeyp
                     and one.gold[0].document == path.stem)  # fmt: skip
         fields = {"gold": [{"document": path.stem, "start": 0, "end": 23}]}
         store.review(item.id, "ann", "accept", version_of(item), fields=fields)
-        made = GoldenSet.open(Path("golden"))
-        gold = [one.new for one in found if one.item == other]
+        made, gold = GoldenSet.open(Path("golden")), [one.new for one in found if one.item == other]
         made.items.append(GoldenItem(id="new", query="New?", gold=gold, status="accepted"))
         made.save()
         return found

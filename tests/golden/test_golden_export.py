@@ -96,8 +96,7 @@ def test_a_beir_folder_is_judged_by(tmp_path: Path) -> None:
     assert written(tmp_path, "qrels", (spaced,)).read_text() == "q_1 0 the_tower 0\n"
     (folder / "run.trec").write_text("q1 Q0 tower 1 0.9 bm25\n")
     (sample,) = formats.read(folder)
-    assert sample.query == ITEMS[0].query
-    assert [one.text for one in sample.passages or ()] == [TEXT]
+    assert sample.query == ITEMS[0].query and [one.text for one in sample.passages or ()] == [TEXT]
     assert [(one.id, one.grade) for one in sample.gold or ()] == [("tower", 2)]
 
 
@@ -197,5 +196,10 @@ def test_items_of_which_there_is_no_record_are_told(here: Path, capsys) -> None:
         shown = capsys.readouterr()
         assert f"out-{kind}{end}: {line}" in shown.out
     assert "The format ragas has no place for negative_references" in " ".join(shown.err.split())
+    assert call(["golden", "export", "g", "-o", "out-beir", "--format", "beir"]) == 2, "it is there"
+    words = ["golden", "import", "out-beir", "--documents", "docs", "-o", "again"]
+    assert call(words) == 0, "without a run, too"
+    (item,) = GoldenSet.open(Path("again")).items
+    assert item.query == "3?" and [(g.document, g.start) for g in item.gold or ()] == [("pool", 0)]
     items = GoldenSet.open(Path("g")).items
     assert "gold" not in left_out(items, "pairs"), "no pair is of an item that has some"

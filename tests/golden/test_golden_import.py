@@ -61,8 +61,7 @@ def test_columns_of_a_gold_span_are_one(desk: Path, capsys) -> None:
     first, second, third = made(table)
     spans = [one for item in (first, second) for one in item.gold or ()]
     assert {one.document for one in spans} == {"pool"}
-    assert [(one.start, one.end) for one in spans] == [(0, 23), (24, 45)]
-    assert third.gold is None
+    assert [(one.start, one.end) for one in spans] == [(0, 23), (24, 45)] and third.gold is None
     assert all(one.metadata == {"team": "x"} for one in (first, second))
     capsys.readouterr()
     table = (
@@ -90,8 +89,7 @@ def test_retrieved_passages_are_gold_where_the_user_says_so(desk: Path) -> None:
 def test_a_file_in_another_encoding_is_read(desk: Path, capsys) -> None:
     Path("q.csv").write_bytes("id,query\na,Où est le café?\n".encode("cp1252"))
     words = ["golden", "import", "q.csv", "--documents", "docs", "-o", "golden"]
-    assert call(words) == 2
-    assert "--encoding" in capsys.readouterr().err
+    assert call(words) == 2 and "--encoding" in capsys.readouterr().err
     assert call([*words, "--encoding", "cp1252"]) == 0
     assert GoldenSet.open(Path("golden")).items[0].query == "Où est le café?"
     assert call([*words[:-1], "other", "--encoding", "cp9999"]) == 2
@@ -138,8 +136,7 @@ def test_a_name_that_several_goldens_have_is_the_id_of_one(tmp_path: Path) -> No
     path = tmp_path / "goldens.json"
     path.write_text(json.dumps(records))
     first, second = formats.load(path, notes=formats.Notes())
-    assert first.id == "pool" and second.id.startswith("q-")
-    assert second.metadata == {"name": "pool"}
+    assert first.id == "pool" and second.id.startswith("q-") and second.metadata == {"name": "pool"}
     (answered,) = formats.from_records([{**records[0], "actual_output": "At nine."}])
     assert answered.id.startswith("q-"), "a name of a test case is no id of its query"
 

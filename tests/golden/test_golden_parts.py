@@ -101,7 +101,7 @@ def test_each_part_has_its_share_of_all_and_of_each_kind(seed: int, sizes: list[
             assert abs(n - shares[name] * kinds[kind]) < 2
 
 
-def test_the_command_tells_the_groups_and_how_far_shares_are_off(here: Path, capsys) -> None:
+def test_the_command_tells_the_groups_and_how_far_shares_are_off(here, monkeypatch, capsys) -> None:
     Path("docs").mkdir()
     Path("docs/d.md").write_text(TEXT, encoding="utf-8")
     gold = {"opens": "opens at nine", "closes": "closes at six", "towel": "2.50 euros",
@@ -124,9 +124,20 @@ def test_the_command_tells_the_groups_and_how_far_shares_are_off(here: Path, cap
     four = "a=0.25,b=0.25,c=0.25,d=0.25"
     assert call(["golden", "split", "set", "--into", four]) == 2
     assert "the part d would be empty" in capsys.readouterr().err
+    words = ["golden", "split", "set", "--into"]
+    assert call([*words, "dev=0.5,test=0.6"]) == 2
+    assert "The shares dev=0.5, test=0.6 sum to 1.1, not to 1." in capsys.readouterr().err
+    assert call([*words, "dev=-0.5,test=1.5"]) == 2
+    assert "The shares dev=-0.5, test=1.5 are not all above 0." in capsys.readouterr().err
+    for wrong in ("dev=0.3,dev=1.0", "a/b=0.5,c=0.5", "=0.5,y=0.5", "x=nan,y=nan"):
+        assert call([*words, wrong]) == 2
+    assert "not all above 0" in capsys.readouterr().err
     # The second place is taken: nothing is written to the first.
     assert call(["golden", "split", "set", "--into", "a=0.5,test=0.5"]) == 2
     assert not Path("set-a").exists()
+    monkeypatch.chdir("set")
+    assert call(["golden", "split", ".", "--into", "x=0.5,y=0.5"]) == 0
+    assert call(["golden", "check", "../set-x"]) == 1 and Path("../set-y").is_dir()
 
 
 def test_a_sentence_in_two_documents_links_as_one_in_one_does() -> None:
@@ -149,24 +160,3 @@ def test_near_duplicates_are_found_in_a_large_set() -> None:
     items = [GoldenItem(id=str(at), query=query) for at, query in enumerate(queries)]
     items[510].query = queries[505].upper()
     assert list(near_duplicates(items)) == [(505, 510)]
-
-
-def test_wrong_shares_and_an_unsaid_kind(tmp_path: Path, monkeypatch, capsys) -> None:
-    folder = tmp_path / "set"
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "docs/d.md").write_text(TEXT, encoding="utf-8")
-    (tmp_path / "q.csv").write_text("id,query\na,When early?\nb,Pets?\n")
-    words = ["golden", "import", str(tmp_path / "q.csv"), "--documents", str(tmp_path / "docs")]
-    assert call([*words, "-o", str(folder)]) == 0
-    words = ["golden", "split", str(folder), "--into"]
-    assert call([*words, "dev=0.5,test=0.6"]) == 2
-    assert "The shares dev=0.5, test=0.6 sum to 1.1, not to 1." in capsys.readouterr().err
-    assert call([*words, "dev=-0.5,test=1.5"]) == 2
-    assert "The shares dev=-0.5, test=1.5 are not all above 0." in capsys.readouterr().err
-    for wrong in ("dev=0.3,dev=1.0", "a/b=0.5,c=0.5", "=0.5,y=0.5", "x=nan,y=nan"):
-        assert call([*words, wrong]) == 2
-    assert "not all above 0" in capsys.readouterr().err
-    monkeypatch.chdir(folder)
-    assert call([*words[:2], ".", "--into", "dev=0.5,test=0.5"]) == 0
-    assert call(["golden", "check", str(tmp_path / "set-dev")]) == 1
-    assert "1 item, 1 error, 1 to look at" in capsys.readouterr().out

@@ -31,8 +31,7 @@ def test_each_query_has_its_class(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert found.unscored == 1
     [difference] = found.comparison.differences
     # Seven pairs are scored: with the gold passages 5 are right, with the retrieved ones 3.
-    assert difference.n == 7
-    assert difference.diff == pytest.approx(2 / 7)
+    assert difference.n == 7 and difference.diff == pytest.approx(2 / 7)
     words = [str(tmp_path / "full"), str(tmp_path / "alone")]
     assert call(["golden", "isolate", *words]) == 0
     out = capsys.readouterr().out
@@ -109,8 +108,7 @@ def test_gold_is_known_by_the_records_or_by_what_the_system_was_given() -> None:
         runs = gold_run("ww", gold), gold_run("ww", gold, given)
         return isolated(*runs, "contains_answer").unknown
 
-    assert unknown("ku", None) == ("q1",)
-    assert unknown("ku", "gg") == ()
+    assert unknown("ku", None) == ("q1",) and unknown("ku", "gg") == ()
     assert unknown("nz", "--") == (), "none is relevant, and that is known"
     assert unknown("kk", "g-") == ("q1",), "its gold has no text, so the system was given none"
     assert unknown("uu", None) == (), "the runs say of no query what its gold is"
@@ -154,20 +152,12 @@ def test_the_passages_of_an_answer_are_those_that_were_given_whatever_it_says() 
         ragassay.ask(QUERIES, lambda query: "x", gold_passages=True)
 
 
-def test_both_runs_tell_where_a_query_fails(tmp_path, monkeypatch, capsys) -> None:
-    """A command is given them in its request; answers of both kinds are kept apart."""
-    monkeypatch.chdir(tmp_path)
-    Path("queries.jsonl").write_text("".join(json.dumps(one) + "\n" for one in QUERIES))
+def test_a_command_is_given_the_gold_passages_in_its_request(here: Path) -> None:
     Path("rag.py").write_text(
         "import json, sys\nasked = json.load(sys.stdin)\n"
         "print(json.dumps({'answer': ' '.join(asked.get('passages', ['Nobody knows.']))}))\n"
     )
-    words = ["ask", "queries.jsonl", "--target", f"command:{sys.executable} rag.py"]
-    suite = ["--suite", "qa", "--save"]
-    assert call([*words, "-o", "full.jsonl", *suite, "runs/full"]) == 0
-    alone = ["-o", "alone.jsonl", *suite, "runs/alone", "--gold-passages"]
-    assert call([*words, *alone]) == 0
-    capsys.readouterr()
-    assert call(["golden", "isolate", "runs/full", "runs/alone", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)["queries"]
-    assert (found["retrieval"], found["generation"]) == (["a"], ["b"])
+    target = f"command:{sys.executable} rag.py"
+    said = [[one.answer_text for one in ragassay.ask(QUERIES, target, gold_passages=gold).samples]
+            for gold in (False, True)]  # fmt: skip
+    assert said == [["Nobody knows."] * 2, ["Open at nine.", "It is far."]]

@@ -75,8 +75,7 @@ def test_an_undo_brings_the_label_before_back_also_in_a_run(tmp_path: Path) -> N
     key = todo(labels, "ann")[0]
     labels.label(key, "ann", 3)
     labels.label(key, "ann", 0)
-    assert labels.undo("ann").key == key
-    assert labels.own_label(key, "ann") == 3
+    assert labels.undo("ann").key == key and labels.own_label(key, "ann") == 3
     labels.label(key, "ann", None)
     assert labels.own_label(key, "ann") == "cannot tell" and key not in todo(labels, "ann")
     labels.undo("ann"), labels.undo("ann")
@@ -175,8 +174,7 @@ def test_two_people_who_save_at_once_lose_nothing(tmp_path: Path) -> None:
     with ThreadPoolExecutor() as threads:
         list(threads.map(work, people))
     log = people["ann"].current()
-    assert list(log.of) == keys
-    assert all(set(given) == {"ann", "bob"} for given in log.of.values())
+    assert list(log.of) == keys and all(set(given) == {"ann", "bob"} for given in log.of.values())
 
 
 def test_wrong_labels_are_refused_and_wrong_lines_told(tmp_path: Path) -> None:
@@ -205,8 +203,7 @@ def test_each_kind_of_question_has_a_form_whose_answers_are_labels(question: Que
     answer = {one["name"]: values[one["form"]](one) for one in answer_fields(question)}
     again, reply = label_of(json.loads(json.dumps({"question": question.kind, "data": question.data,
                                                    "answer": answer})))  # fmt: skip
-    assert again == question
-    assert reply is not None
+    assert again == question and reply is not None
     text = answer_text(question, reply)
     assert text and all(len(line) < 60 for line in text.splitlines())
     shown = shown_question(question, "When?")
@@ -258,8 +255,7 @@ def test_a_disagreement_is_listed_and_what_settles_it_is_what_a_run_takes(tmp_pa
         result = ragassay.evaluate(data, metrics="umbrela", judge=judge)
         return result.summary.metrics["umbrela"].mean
 
-    assert mean() == pytest.approx((0 + 2 + 2 + 2) / 4)
-    assert labels.undo("eve").key == key
+    assert mean() == pytest.approx((0 + 2 + 2 + 2) / 4) and labels.undo("eve").key == key
     assert states(labels, "eve")[key] == "disagreement"
     assert mean() == pytest.approx((1 + 2 + 2 + 2) / 4), "the median of two is the lower"
 
@@ -268,8 +264,7 @@ def test_who_cannot_tell_disagrees_with_nobody(tmp_path: Path) -> None:
     labels, key = disagreeing(tmp_path)
     labels.label(key, "bob", None)
     assert label_text(labels.question(key)[0], labels.own_label(key, "bob")) == "cannot tell"
-    assert states(labels, "eve")[key] != "disagreement"
-    assert label_agreement(labels).differ == []
+    assert states(labels, "eve")[key] != "disagreement" and label_agreement(labels).differ == []
 
 
 def test_people_are_compared_on_each_value_of_a_list(tmp_path: Path) -> None:

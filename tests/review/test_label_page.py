@@ -23,8 +23,7 @@ PASSAGES = ["The library opens at nine.", "Cards cost five euros."]
 
 def to_label(folder: Path, *metrics: str, text: str = "It opens at nine.") -> AnswerLabels:
     folder.mkdir(exist_ok=True)
-    store = small(folder / "g", 1, status="accepted")
-    path = folder / "answers.jsonl"
+    store, path = small(folder / "g", 1, status="accepted"), folder / "answers.jsonl"
     record = {"id": "i0", "query": "When does it open? 0", "passages": PASSAGES, "answer": text}
     path.write_text(json.dumps(record) + "\n", encoding="utf-8")
     return AnswerLabels.of(store.folder, path, metrics)

@@ -59,8 +59,7 @@ def test_a_person_reviews_five_items_by_keyboard_and_marks_a_span_with_the_mouse
     tmp_path: Path, serve: Any, visit: Any
 ) -> None:
     folder = bundled(tmp_path / "golden")
-    ids = [one.id for one in GoldenSet.open(folder).items]
-    served = serve(folder)
+    ids, served = [one.id for one in GoldenSet.open(folder).items], serve(folder)
     page = visit(served)
     page.wait_for_selector("#alert >> text=Write your name")
     page.keyboard.type("ann")
@@ -201,8 +200,7 @@ def test_a_tag_with_a_comma_stays_one(tmp_path: Path, serve: Any, visit: Any) ->
 
 @pytest.mark.browser
 def test_hostile_texts_run_nothing_and_turn_nothing(tmp_path: Path, serve: Any, visit: Any) -> None:
-    turned = "safe \u202egnp.exe\u202c **bold** "
-    store = small(tmp_path / "g", 1)
+    turned, store = "safe \u202egnp.exe\u202c **bold** ", small(tmp_path / "g", 1)
     (tmp_path / "g/documents/bad.md").write_text(f"{turned}{HOSTILE}", encoding="utf-8")
     (tmp_path / "g/instructions.md").write_text(f"{turned}{HOSTILE}", encoding="utf-8")
     item = item_of(store, "i0")

@@ -45,8 +45,7 @@ def kind_of(request: Request) -> str:
 def honest(request: Request) -> Any:
     """Writes and checks as it is asked to: queries ask for the last word of a sentence."""
     fences = request.fences
-    passages = [text for name, text in fences if name.startswith("passage")]
-    named = dict(fences)
+    passages, named = [text for name, text in fences if name.startswith("passage")], dict(fences)
     match kind_of(request):
         case "write_query":
             if "must NOT answer" in request.plain:
@@ -64,8 +63,7 @@ def honest(request: Request) -> Any:
         case "answer_match":
             said = named["prediction"].strip() == named["reference answer"].strip()
             return {"reasoning": "", "is_matching": said}
-    claims = re.findall(r"^\[?\d+[\].):]* +(.+)$", named["claims"], re.M)
-    held = " ".join(passages)
+    claims, held = re.findall(r"^\[?\d+[\].):]* +(.+)$", named["claims"], re.M), " ".join(passages)
     entries = [all(part in held for part in re.split(r"(?<=[.])\s+", claim)) for claim in claims]
     return {"verdicts": [{"number": n, "reason": "", "supported": one}
                          for n, one in enumerate(entries, 1)]}  # fmt: skip
@@ -108,8 +106,7 @@ def desk(tmp_path: Path, server: LLMServer, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_model_writes_and_another_one_checks(desk: Desk) -> None:
-    items = desk.synthesize("--n", "12")
-    documents = load_documents(DOCUMENTS)
+    items, documents = desk.synthesize("--n", "12"), load_documents(DOCUMENTS)
     assert len(items) == 12
     for item in items:
         made = item.provenance
@@ -298,8 +295,7 @@ def test_what_was_never_asked_is_no_rejection(desk: Desk, capsys) -> None:
 
 def test_a_wrong_key_is_one_sentence_and_loses_nothing(desk: Desk, capsys) -> None:
     desk.server.settings.key = "another"
-    assert desk.synthesize("--n", "8", code=3) == []
-    assert "Not finished" in capsys.readouterr().err
+    assert desk.synthesize("--n", "8", code=3) == [] and "Not finished" in capsys.readouterr().err
     desk.server.settings.key = None
     assert len(desk.synthesize("--n", "8")) == 8
 
@@ -322,8 +318,7 @@ def test_given_queries_only_get_answers(desk: Desk, tmp_path: Path) -> None:
     assert items["card"].references == [sentence] and items["card"].source == "given"
     assert [one.text for one in items["card"].gold or ()] == [sentence]
     assert items["none"].answerability == "unanswerable" and items["none"].gold == []
-    assert not desk.sent("write_query")
-    assert len(desk.synthesize("--queries", "asked.jsonl")) == 2
+    assert not desk.sent("write_query") and len(desk.synthesize("--queries", "asked.jsonl")) == 2
     assert desk.rejected() == [], "what is there is no duplicate of itself"
 
 

@@ -51,8 +51,7 @@ def documents_of(folder: Path, **texts: str) -> Path:
 
 
 def test_thirty_items_are_drafts_with_spans_where_the_documents_have_them(tmp_path: Path) -> None:
-    items = synthesized(tmp_path / "golden", "--n", "30")
-    documents = load_documents(DOCUMENTS)
+    items, documents = synthesized(tmp_path / "golden", "--n", "30"), load_documents(DOCUMENTS)
     assert len(items) == len({item.id for item in items}) == 30
     for item in items:
         assert (item.status, item.origin, item.source) == ("draft", "synthetic", "synthetic")
@@ -320,7 +319,7 @@ def test_the_mix_is_met_by_largest_remainders() -> None:
      (["--mix", "type=factual:x"], "weight of at least 0"),
      (["--mix", "question_type=unanswerable", "--mix", "type=factual"], "sets type too"),
      (["--mix", "question_type=unanswerable", "--mix", "answerability=partial"],
-      "sets answerability too"), (["--style-guide", __file__], "takes no queries and no style guide"),
+      "sets answerability too"), (["--style-guide", __file__], "takes no queries and no style"),
      (["--mix", "type=reasoning"], "cannot write type=reasoning"),
      (["--mix", "shape=across"], "cannot write shape=across"),
      (["--n", "0"], "at least 1 item"), (["--budget", "much"], "Write dollars"),
@@ -328,8 +327,7 @@ def test_the_mix_is_met_by_largest_remainders() -> None:
 )  # fmt: skip
 def test_what_cannot_be_done_is_said(tmp_path: Path, capsys, words: list[str], said: str) -> None:
     command = ["golden", "synthesize", str(DOCUMENTS), "-o", str(tmp_path / "golden"), *words]
-    assert call(command) == 2
-    assert said in " ".join(capsys.readouterr().err.split())
+    assert call(command) == 2 and said in " ".join(capsys.readouterr().err.split())
     assert not (tmp_path / "golden").exists()
 
 
@@ -411,8 +409,7 @@ def test_what_people_review_while_items_are_written_stays(tmp_path: Path) -> Non
     first = store.golden().items[0]
     store.review(first.id, "ann", "accept", version_of(first), fields={"query": "What is it?"})
     Synthesis(replace(wish, n=8), Judging()).run()
-    outcome = more.run()
-    items = GoldenSet.open(tmp_path / "g").items
+    outcome, items = more.run(), GoldenSet.open(tmp_path / "g").items
     assert (items[0].status, items[0].query) == ("accepted", "What is it?")
     assert len(items) == outcome.total == 8
 
