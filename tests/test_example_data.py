@@ -37,6 +37,8 @@ def test_what_is_known_about_a_query_is_the_same_in_every_file(samples) -> None:
 
 def test_every_span_holds_the_text_it_claims(answered) -> None:
     texts = documents()
+    with pytest.raises(UsageError, match="keyword, hybrid, queries"):
+        path_of("hybird")
     for sample in answered:
         for piece in (*(sample.passages or ()), *(sample.gold or ())):
             assert piece.text == texts[piece.document][piece.start : piece.end], sample.id
@@ -47,11 +49,6 @@ def test_queries_have_gold_exactly_where_the_documents_have_an_answer(samples) -
         wanted = sample.answerability in (Answerability.ANSWERABLE, Answerability.PARTIAL)
         assert bool(sample.gold) is wanted, sample.id
         assert sample.references, sample.id
-
-
-def test_an_unknown_example_is_a_usage_error() -> None:
-    with pytest.raises(UsageError, match="keyword, hybrid, queries"):
-        path_of("hybird")
 
 
 def test_building_it_again_gives_the_same_files(tmp_path, monkeypatch) -> None:

@@ -57,16 +57,12 @@ class Edited:
         at = self._source.randrange(len(self._text))
         words = " ".join(self._source.choices(WORDS, k=self._source.randint(1, 12)))
         kind = self._source.choice(["insert", "delete", "replace", "paragraph", "move"])
-        if kind == "insert":
-            self.put(at, 0, f" {words} ")
-        elif kind == "delete":
-            self.put(at, self._source.randint(1, 200), "")
-        elif kind == "replace":
-            self.put(at, self._source.randint(1, 40), f" {words} ")
-        elif kind == "paragraph":
-            self.put(at, 0, f"\n{words * 9}.\n")
-        else:
+        removed = {"delete": 200, "replace": 40}.get(kind)
+        text = {"delete": "", "paragraph": f"\n{words * 9}.\n"}.get(kind, f" {words} ")
+        if kind == "move":
             self.move()
+        else:
+            self.put(at, self._source.randint(1, removed) if removed else 0, text)
 
     def done(self) -> tuple[Document, dict[int, int]]:
         places = {origin: at for at, origin in enumerate(self._origin) if origin is not None}
@@ -174,8 +170,7 @@ def test_new_text_beside_an_edited_span_is_no_part_of_it(above: str, below: str,
 @pytest.mark.parametrize(("then", "now"), [
     ("A solar", "One solar"), ("A solar", "Our big solar"), ("A solar panel", "Solar panel"),
     ("sun.", "light."), ("sun.", "any sunlight."),
-    ("days without", "days, which we tested in the dark, without"),
-])  # fmt: skip
+    ("days without", "days, which we tested in the dark, without")])  # fmt: skip
 def test_edited_first_and_last_words_stay_within_their_sentence(then: str, now: str) -> None:
     edited = GOLD.replace(then, now)
     one = found_in(POWER.replace(GOLD, LONG.strip() + " " + edited))

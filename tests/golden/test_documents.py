@@ -55,8 +55,7 @@ def test_each_kind_is_read(tmp_path: Path) -> None:
     ("a.txt", b"caf\xe9", "is not text in UTF-8 (byte 3)"),
     ("a.pdf", b"no pdf", "a.pdf: is not a PDF file. Rename it"),
     ("a.pdf", b"%PDF-1.7 cut", "a.pdf: cannot be read"),
-    ("a.docx", b"no docx", "a.docx: cannot be read"),
-])  # fmt: skip
+    ("a.docx", b"no docx", "a.docx: cannot be read")])  # fmt: skip
 def test_what_cannot_be_read_is_told(name: str, content: bytes, complaint: str, tmp_path) -> None:
     pytest.importorskip("docx", reason="needs the extra 'docs'")
     (tmp_path / name).write_bytes(content)

@@ -241,11 +241,6 @@ def test_ages_count_from_the_day_of_verification(golden: GoldenSet) -> None:
     assert not [one for one in found.findings if one.check == "age"]
 
 
-def test_what_users_ask_and_the_set_lacks_is_listed(golden: GoldenSet) -> None:
-    log = ["how long can i keep a dvd", "Where do I register my marriage?"]
-    assert check(golden, CheckOptions(log=log)).uncovered == [log[1]]
-
-
 def test_items_are_counted_by_document_by_what_is_said_of_them_and_by_length() -> None:
     spans = [GoldSpan(document=name, start=at, end=9, text="x") for at, name in enumerate("dde")]
     words = [(5, spans[:2], "factual"), (6, spans, ""), (15, [], "summary"), (16, None, "factual")]
@@ -259,14 +254,13 @@ def test_items_are_counted_by_document_by_what_is_said_of_them_and_by_length() -
                                                           ("over 15 words", 1)]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "told"),
-    [("users.log", "{}\n\n", "each line is read as a query: 1 query."),
-     ("users.csv", "query,n\n{},1\n", ""), ("users.log", '{{"query": "{}"}}\n', "")],
-)  # fmt: skip
-@pytest.mark.usefixtures("golden")
-def test_a_log_is_a_query_a_line_or_any_format(name: str, text: str, told: str, capsys) -> None:
+@pytest.mark.parametrize(("name", "text", "told"), [
+    ("users.log", "{}\n\n", "each line is read as a query: 1 query."),
+    ("users.csv", "query,n\n{},1\n", ""), ("users.log", '{{"query": "{}"}}\n', "")])  # fmt: skip
+def test_a_log_is_a_query_a_line_or_any_format(golden, name, text, told, capsys) -> None:
     Path(name).write_text(text.format("Where do I register my marriage?"))
+    log = ["how long can i keep a dvd", "Where do I register my marriage?"]
+    assert check(golden, CheckOptions(log=log)).uncovered == [log[1]]
     assert call(["golden", "check", "golden", "--log", name]) == 0
     shown = capsys.readouterr()
     assert "no item is like 1 query of the log" in shown.out

@@ -215,22 +215,19 @@ def test_parts_are_written(desk: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert len(parts) == 62 and {one.status for one in parts} == {"accepted"}
 
 
-@pytest.mark.parametrize(
-    ("line", "complaint"),
-    [
-        ("{", "line 1: not valid JSON"), ('{"id": "a"}', "line 1, field 'query'"),
-        ('{"id": "a", "query": "q", "statsu": "draft"}', "field 'statsu'"),
-        ('{"id": "a", "query": "q", "history": [{"speaker": "bot", "text": "x"}]}',
-         "said by 'user' or 'agent'"),
-        ('{"id": "a", "query": "q", "gold": [{"document": "d", "start": 5, "end": 5, '
-         '"text": "x"}]}',
-         "the span ends at 5, and starts at 5"),
-        ('{"id": "a", "query": "q", "gold": [{"document": "d", "start": -1, "end": 5, '
-         '"text": "x"}]}',
-         "field 'gold.0.start'"),
-        ('{"id": "a", "query": "q"}\n{"id": "a", "query": "r"}', "2 items have the id 'a'"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("line", "complaint"), [
+    ("{", "line 1: not valid JSON"), ('{"id": "a"}', "line 1, field 'query'"),
+    ('{"id": "a", "query": "q", "statsu": "draft"}', "field 'statsu'"),
+    ('{"id": "a", "query": "q", "history": [{"speaker": "bot", "text": "x"}]}',
+     "said by 'user' or 'agent'"),
+    ('{"id": "a", "query": "q", "gold": [{"document": "d", "start": 5, "end": 5, '
+     '"text": "x"}]}',
+     "the span ends at 5, and starts at 5"),
+    ('{"id": "a", "query": "q", "gold": [{"document": "d", "start": -1, "end": 5, '
+     '"text": "x"}]}',
+     "field 'gold.0.start'"),
+    ('{"id": "a", "query": "q"}\n{"id": "a", "query": "r"}', "2 items have the id 'a'"),
+])  # fmt: skip
 def test_a_wrong_line_is_named(line: str, complaint: str, tmp_path, capsys) -> None:
     (tmp_path / "queries.jsonl").write_text(line)
     assert call(["golden", "diff", str(tmp_path), str(tmp_path)]) == 2
@@ -415,30 +412,26 @@ def test_what_a_person_decided_stays(pool: Path, capsys: pytest.CaptureFixture[s
     assert imports(records, "differs") == 2 and "field 'status'" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("fields", "told"),
-    [
-        ({"negative_references": [{"text": "x", "kind": "wrong"}]},
-         "field 'negative_references.0.kind': must be 'inaccurate', 'incomplete' or 'off-style', "
-         "not 'wrong'"),
-        ({"status": "done"},
-         "field 'status': must be 'draft', 'accepted' or 'rejected', not 'done'"),
-        ({"verified_on": "soon"}, "field 'verified_on'"), ({"query": ""}, "field 'query': "),
-        ({"gold": [{"document": "pool", "start": 9, "end": 90, "text": "shuts"}]},
-         "field 'gold.0': characters 9 to 90 of pool do not exist: the document has 32, and the "
-         "text does not occur"),
-        ({"gold": [{"document": "pool", "start": 1, "end": 2, "text": "o"}]},
-         "field 'gold.0': 'o' is not what characters 1 to 2 of pool hold, and the text is "
-         "at 4 places"),
-        ({"gold": [{"document": "sea", "start": 1, "end": 2, "text": "fish"}]},
-         "field 'gold.0': there is no document 'sea', and the text does not occur"),
-        ({"gold": [{"document": "sea", "start": 1, "end": 2}]},
-         "field 'gold.0': there is no document 'sea', and it has no text"),
-        ({"gold": [{"document": "pool", "start": 1, "end": 99}]},
-         "field 'gold.0': characters 1 to 99 of pool do not exist: the document has 32, and it "
-         "has no text"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("fields", "told"), [
+    ({"negative_references": [{"text": "x", "kind": "wrong"}]},
+     "field 'negative_references.0.kind': must be 'inaccurate', 'incomplete' or 'off-style', "
+     "not 'wrong'"),
+    ({"status": "done"},
+     "field 'status': must be 'draft', 'accepted' or 'rejected', not 'done'"),
+    ({"verified_on": "soon"}, "field 'verified_on'"), ({"query": ""}, "field 'query': "),
+    ({"gold": [{"document": "pool", "start": 9, "end": 90, "text": "shuts"}]},
+     "field 'gold.0': characters 9 to 90 of pool do not exist: the document has 32, and the "
+     "text does not occur"),
+    ({"gold": [{"document": "pool", "start": 1, "end": 2, "text": "o"}]},
+     "field 'gold.0': 'o' is not what characters 1 to 2 of pool hold, and the text is "
+     "at 4 places"),
+    ({"gold": [{"document": "sea", "start": 1, "end": 2, "text": "fish"}]},
+     "field 'gold.0': there is no document 'sea', and the text does not occur"),
+    ({"gold": [{"document": "sea", "start": 1, "end": 2}]},
+     "field 'gold.0': there is no document 'sea', and it has no text"),
+    ({"gold": [{"document": "pool", "start": 1, "end": 99}]},
+     "field 'gold.0': characters 1 to 99 of pool do not exist: the document has 32, and it "
+     "has no text")])  # fmt: skip
 def test_what_an_item_cannot_hold_is_named_by_line_and_field(fields, told, pool, capsys) -> None:
     assert imports([{"id": "a", "query": "Q?"}, {"id": "b", "query": "R?", **fields}], "made") == 2
     err = " ".join(capsys.readouterr().err.split())

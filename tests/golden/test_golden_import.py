@@ -208,11 +208,9 @@ def test_gold_is_found_whatever_white_space_and_markup_and_else_kept(desk: Path,
     assert texts["none"] in str(read(Path("sheet.xlsx")))
 
 
-@pytest.mark.parametrize(
-    ("start", "end", "text"),
-    [(1, 9, "The sauna\nis 4 euros."), (24, 99, "The sauna is 4 euros."),
-     (0, 21, "The sauna is 4 euros.")],
-)  # fmt: skip
+@pytest.mark.parametrize(("start", "end", "text"), [
+    (1, 9, "The sauna\nis 4 euros."), (24, 99, "The sauna is 4 euros."),
+    (0, 21, "The sauna is 4 euros.")])  # fmt: skip
 def test_gold_at_a_wrong_place_is_put_where_its_text_stands(desk, start, end, text) -> None:
     gold = {"document": "pool", "start": start, "end": end, "text": text}
     (item,) = made([{"id": "a", "query": "What?", "gold": [gold]}])
@@ -232,8 +230,7 @@ def test_columns_name_every_field_of_an_item_and_of_a_span(desk: Path) -> None:
 @pytest.mark.parametrize(("named", "told"), [
     ("tags=Schwierig", "there is no column 'Schwierig' (wanted as tags)"),
     ("gold_txt=Stelle", "Of golden sets also: type, complexity,"),
-    ("references", "write FIELD=COLUMN, as in references=answer"),
-])  # fmt: skip
+    ("references", "write FIELD=COLUMN, as in references=answer")])  # fmt: skip
 def test_a_column_or_field_that_is_not_there_is_told(desk, named, told, capsys) -> None:
     made("id,query,Stelle\n", code=2)
     assert "there are no records" in capsys.readouterr().err

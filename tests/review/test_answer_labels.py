@@ -315,3 +315,6 @@ def test_who_did_not_see_the_others_adds_a_vote_and_settles_nothing(tmp_path: Pa
     n = len(labels.path.read_text().splitlines())
     unnamed = {f"line {n - 1}": 2, f"line {n}": 2}
     assert labels.others(key) == {"ann": 3, "bob": 1, "eve": 1, **unnamed}
+    with labels.path.open("a") as stream:  # a later line without an answer takes an answer back
+        stream.write(json.dumps({**record, "judge": "bob", "answer": None}) + "\n")
+    assert labels.others(key) == {"ann": 3, "eve": 1, **unnamed}

@@ -85,18 +85,16 @@ def test_each_language_is_compared_with_documents_of_its_own(tmp_path: Path) -> 
                      ("de", "women"): 40}, "Dutch has no list, Spanish no document"  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("query", "complaint"),
-    [("游泳池夏天几点开门？", ""), ("几点？", "the query has 2 words"),
-     ("文章中说游泳池几点开门？", "mentions '文章中'"),
-     ("日本文化中心在英文中叫什么？", ""),
-     ("Wann öffnet laut diesem Abschnitt das Bad?", "mentions 'diesem Abschnitt'"),
-     ("Wann öffnet das Bad im Text?", "mentions 'im Text'"),
-     ("Wann ist der nächste Absatz der Treppe dran?", ""),
-     ("Quand ouvre la piscine selon le texte ?", "mentions 'le texte'"),
-     ("Où est le passage pour piétons ?", ""),
-     ("¿Cuándo abre la piscina según el documento?", "mentions 'el documento'")],
-)  # fmt: skip
+@pytest.mark.parametrize(("query", "complaint"), [
+    ("游泳池夏天几点开门？", ""), ("几点？", "the query has 2 words"),
+    ("文章中说游泳池几点开门？", "mentions '文章中'"),
+    ("日本文化中心在英文中叫什么？", ""),
+    ("Wann öffnet laut diesem Abschnitt das Bad?", "mentions 'diesem Abschnitt'"),
+    ("Wann öffnet das Bad im Text?", "mentions 'im Text'"),
+    ("Wann ist der nächste Absatz der Treppe dran?", ""),
+    ("Quand ouvre la piscine selon le texte ?", "mentions 'le texte'"),
+    ("Où est le passage pour piétons ?", ""),
+    ("¿Cuándo abre la piscina según el documento?", "mentions 'el documento'")])  # fmt: skip
 def test_the_form_of_a_query_is_told_in_each_language(query: str, complaint: str) -> None:
     found = ill_formed(query, WORDS)
     assert complaint in found and bool(found) == bool(complaint)
@@ -149,15 +147,11 @@ def test_words_check_drafts_in_each_language(code: str, tmp_path: Path) -> None:
     for asked, why in foreign:
         found = against(corpus, Draft(asked, (("answerability", "unanswerable"),), (section,)))
         assert (found.why if found else "") == why, asked
-
-
-def test_words_do_not_tell_what_chinese_documents_answer(tmp_path: Path) -> None:
     (tmp_path / "pool.md").write_text("游泳池夏天早上九点开门。", encoding="utf-8")
-    corpus = Corpus(load_documents(tmp_path))
-    kind: Kind = (("answerability", "unanswerable"),)
+    corpus, kind = Corpus(load_documents(tmp_path)), (("answerability", "unanswerable"),)
     found = against(corpus, Draft("桑拿房在哪里？", kind, (corpus.sections[0],)))
     assert found is not None and found.why == "answered-elsewhere"
-    assert "no spaces part its words" in found.detail
+    assert "no spaces part its words" in found.detail, "words do not tell it of Chinese ones"
 
 
 def test_the_offline_generator_leaves_out_what_is_not_in_english(tmp_path, capsys) -> None:
@@ -202,34 +196,30 @@ def test_items_of_every_sentence_favour_nothing_and_no_items_either(tmp_path: Pa
         assert men.rate / men.expected == pytest.approx(men.ratio.value)
 
 
-@pytest.mark.parametrize(
-    ("text", "is_none"),
-    [("", True), ("I do not know.", True), ("I'm sorry, I can't help with that.", True),
-     ("I refuse.", True), ("I decline to answer.", True), ("Sorry, no.", True),
-     ("The documents do not say what a card costs.", True),
-     ("As an AI language model I cannot access it.", True), ("Je ne sais pas.", True),
-     ("我不知道。", True), ("No.", False), ("0", False), ("5 euros", False),
-     ("There is no fee.", False), ("I'm sorry, the museum is closed on Mondays.", False),
-     ("I cannot say for sure, but the fee is 5 euros.", False),
-     ("I do not know who founded it, but the card costs 5 euros.", False)],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "is_none"), [
+    ("", True), ("I do not know.", True), ("I'm sorry, I can't help with that.", True),
+    ("I refuse.", True), ("I decline to answer.", True), ("Sorry, no.", True),
+    ("The documents do not say what a card costs.", True),
+    ("As an AI language model I cannot access it.", True), ("Je ne sais pas.", True),
+    ("我不知道。", True), ("No.", False), ("0", False), ("5 euros", False),
+    ("There is no fee.", False), ("I'm sorry, the museum is closed on Mondays.", False),
+    ("I cannot say for sure, but the fee is 5 euros.", False),
+    ("I do not know who founded it, but the card costs 5 euros.", False)])  # fmt: skip
 def test_a_text_without_an_answer_is_known(text: str, is_none: bool) -> None:
     assert no_answer(text) is no_answer(text, "user: What does a card cost?") is is_none
 
 
-@pytest.mark.parametrize(
-    ("text", "is_declined"),
-    [("I can't help with that.", True),
-     ("I'm sorry, I can't help with that. Is there anything else I can help you with?", True),
-     ("I am unable to write a query from this passage. Could you provide more text?", True),
-     ("I must decline.", True), ("Request refused", True),
-     ("There is no information in the passage from which to write a query.", True),
-     ("Das kann ich leider nicht beantworten.", True), ("I can't log in, what do I do?", False),
-     ("I cannot find my card. Could you tell me where I get one?", False),
-     ("I'm sorry, what is the fee?", False), ("What does the library not know?", False),
-     ("Can you give me more information on the fees?", False),
-     ("Tell me what is not known about the founder.", False), ("library opening hours", False),
-     ("Summarize the rules of the pool.", False)],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "is_declined"), [
+    ("I can't help with that.", True),
+    ("I'm sorry, I can't help with that. Is there anything else I can help you with?", True),
+    ("I am unable to write a query from this passage. Could you provide more text?", True),
+    ("I must decline.", True), ("Request refused", True),
+    ("There is no information in the passage from which to write a query.", True),
+    ("Das kann ich leider nicht beantworten.", True), ("I can't log in, what do I do?", False),
+    ("I cannot find my card. Could you tell me where I get one?", False),
+    ("I'm sorry, what is the fee?", False), ("What does the library not know?", False),
+    ("Can you give me more information on the fees?", False),
+    ("Tell me what is not known about the founder.", False), ("library opening hours", False),
+    ("Summarize the rules of the pool.", False)])  # fmt: skip
 def test_a_refusal_to_write_a_query_is_known(text: str, is_declined: bool) -> None:
     assert declined(text) is is_declined

@@ -133,7 +133,12 @@ KINDS = ("write_query", "write_answer", "claim_support", "answer_from_passages",
 
 
 def test_nothing_is_paid_for_twice(desk: Desk, capsys) -> None:
+    desk.synthesize("--n", "8", "--dry-run", "--json")
+    plan = orjson.loads(capsys.readouterr().out)
+    assert desk.server.stats()["requests"] == 0 and not desk.folder.exists()
     desk.synthesize("--n", "8", "--json", checker="gpt-4o-mini")
+    assert plan["calls"] == len(desk.sent("write_query")) == plan["drafts"] == 12
+    assert plan["calls"] < desk.server.stats()["requests"] <= plan["most_calls"]
     told = orjson.loads(capsys.readouterr().out)
     assert (told["calls"], told["cached"]) == (desk.server.stats()["requests"], 0)
     assert told["drafts"] == len(told["items"]) + told["rejected"] + told["not_chosen"]
@@ -298,15 +303,6 @@ def test_a_wrong_key_is_one_sentence_and_loses_nothing(desk: Desk, capsys) -> No
     assert desk.synthesize("--n", "8", code=3) == [] and "Not finished" in capsys.readouterr().err
     desk.server.settings.key = None
     assert len(desk.synthesize("--n", "8")) == 8
-
-
-def test_a_plan_sends_nothing_and_is_exact_about_the_queries(desk: Desk, capsys) -> None:
-    desk.synthesize("--n", "8", "--dry-run", "--json")
-    plan = orjson.loads(capsys.readouterr().out)
-    assert desk.server.stats()["requests"] == 0 and not desk.folder.exists()
-    desk.synthesize("--n", "8")
-    assert plan["calls"] == len(desk.sent("write_query")) == plan["drafts"] == 12
-    assert plan["calls"] < desk.server.stats()["requests"] <= plan["most_calls"]
 
 
 def test_given_queries_only_get_answers(desk: Desk, tmp_path: Path) -> None:

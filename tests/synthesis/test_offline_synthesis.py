@@ -98,17 +98,15 @@ def test_a_number_that_names_something_is_not_asked_for(tmp_path: Path) -> None:
     assert asked == ["15 minutes", "8 pupils", "40 guests"]
 
 
-@pytest.mark.parametrize(
-    ("sentence", "asked"),
-    [("Cards cost four euros here.", "four euros, not five euros"), ("Cards cost 4 euros.", ""),
-     ("The pool has 9 lanes.", "9 lanes, not 10 lanes"), ("It lasts the guest 9 days.", ""),
-     (f"The pool has 9 lanes{' and' * 35}.", "9 lanes, not 10 lanes"),
-     (f"The pool has 9 lanes{' and' * 36}.", ""), ("The pool has 9 lanes today", ""),
-     ("the pool has 9 lanes.", ""), ("The pool (old) has 9 lanes.", ""),
-     ("A card takes 4 to 6 euros.", ""), ("A card takes between 4 and 6 euros.", ""),
-     ("A card takes 4 or 6 euros.", ""), ("Often a card costs 12 costs.", ""),
-     ("Cards cost four euros here. It is 4 euros.", "four euros, not five euros")],
-)  # fmt: skip
+@pytest.mark.parametrize(("sentence", "asked"), [
+    ("Cards cost four euros here.", "four euros, not five euros"), ("Cards cost 4 euros.", ""),
+    ("The pool has 9 lanes.", "9 lanes, not 10 lanes"), ("It lasts the guest 9 days.", ""),
+    (f"The pool has 9 lanes{' and' * 35}.", "9 lanes, not 10 lanes"),
+    (f"The pool has 9 lanes{' and' * 36}.", ""), ("The pool has 9 lanes today", ""),
+    ("the pool has 9 lanes.", ""), ("The pool (old) has 9 lanes.", ""),
+    ("A card takes 4 to 6 euros.", ""), ("A card takes between 4 and 6 euros.", ""),
+    ("A card takes 4 or 6 euros.", ""), ("Often a card costs 12 costs.", ""),
+    ("Cards cost four euros here. It is 4 euros.", "four euros, not five euros")])  # fmt: skip
 def test_a_value_is_asked_for_where_its_sentence_stands_alone(tmp_path, sentence, asked) -> None:
     docs = documents_of(tmp_path / "docs", shop=f"# Shop\n\n{sentence}\n")
     drafts = OfflineGenerator(Corpus(load_documents(docs))).drafts(Mix.parse(["type=factual"]))
@@ -222,34 +220,31 @@ def worded(n: int) -> str:
     return " ".join(["When", *["does"] * (n - 2), "it?"])
 
 
-@pytest.mark.parametrize(
-    ("why", "found"),
-    [
-        # So many words are a query's; a fourth more or less than the length wanted is no reason.
-        *((why, draft(worded(n))) for n, why in ((2, "form"), (3, ""), (60, ""), (61, "form"))),
-        *((why, draft(worded(n), "length=short")) for n, why in ((10, ""), (11, "form"))),
-        *((why, draft(worded(n), "length=medium")) for n, why in ((7, "form"), (8, ""), (20, ""))),
-        *((why, draft(worded(n), "length=long")) for n, why in ((13, "form"), (14, ""), (43, ""))),
-        ("form", draft("What does the passage say about lanes?")),
-        *(("form", draft("When is it?", f"answerability={a}", spans=0)) for a in ("partial", "x")),
-        ("", draft("When is it?", "answerability=unanswerable", to="", spans=0)),
-        *(("form", draft("When is it?", to=given)) for given in ("Nine.| ", " |Nine.", " ")),
-        *((w, draft("When is it?", "shape=across", spans=n)) for n, w in ((2, "form"), (3, ""))),
-        ("", draft("When is it?", "shape=across", "answerability=unanswerable", to="", spans=0)),
-        ("leak", draft("Are there nine lanes?", to="Ten rings.|Nine lanes.")),
-        ("", draft("Are there nine lanes?", to="Nine wide lanes.|The")),
-        ("", draft("Are there nine lanes?", "type=yes-no", to="Nine lanes.")),
-        # The number of a heading that the query quotes answers nothing; what it calls it may.
-        ("", draft("When is 3. Pool open?", to="3")),
-        *(("leak", draft("Does 3. Pool E1 start?", to=name)) for name in ("E1", "Pool")),
-        ("duplicate", draft("When do the baths open on Mondays?")),
-        ("", draft("When do the large outdoor baths of the town open on Sundays?")),
-        ("", draft("When do the large outdoor baths of the town open on Fridays 2?")),
-        ("duplicate", draft("Which of the large outdoor baths of the town open on Fridays?")),
-        ("", draft("When do the large outdoor baths in our town open on Fridays?")),
-        ("", replace(draft("And on Sundays?"), history=(Turn("user", "When do the baths open?"),))),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("why", "found"), [
+    # So many words are a query's; a fourth more or less than the length wanted is no reason.
+    *((why, draft(worded(n))) for n, why in ((2, "form"), (3, ""), (60, ""), (61, "form"))),
+    *((why, draft(worded(n), "length=short")) for n, why in ((10, ""), (11, "form"))),
+    *((why, draft(worded(n), "length=medium")) for n, why in ((7, "form"), (8, ""), (20, ""))),
+    *((why, draft(worded(n), "length=long")) for n, why in ((13, "form"), (14, ""), (43, ""))),
+    ("form", draft("What does the passage say about lanes?")),
+    *(("form", draft("When is it?", f"answerability={a}", spans=0)) for a in ("partial", "x")),
+    ("", draft("When is it?", "answerability=unanswerable", to="", spans=0)),
+    *(("form", draft("When is it?", to=given)) for given in ("Nine.| ", " |Nine.", " ")),
+    *((w, draft("When is it?", "shape=across", spans=n)) for n, w in ((2, "form"), (3, ""))),
+    ("", draft("When is it?", "shape=across", "answerability=unanswerable", to="", spans=0)),
+    ("leak", draft("Are there nine lanes?", to="Ten rings.|Nine lanes.")),
+    ("", draft("Are there nine lanes?", to="Nine wide lanes.|The")),
+    ("", draft("Are there nine lanes?", "type=yes-no", to="Nine lanes.")),
+    # The number of a heading that the query quotes answers nothing; what it calls it may.
+    ("", draft("When is 3. Pool open?", to="3")),
+    *(("leak", draft("Does 3. Pool E1 start?", to=name)) for name in ("E1", "Pool")),
+    ("duplicate", draft("When do the baths open on Mondays?")),
+    ("", draft("When do the large outdoor baths of the town open on Sundays?")),
+    ("", draft("When do the large outdoor baths of the town open on Fridays 2?")),
+    ("duplicate", draft("Which of the large outdoor baths of the town open on Fridays?")),
+    ("", draft("When do the large outdoor baths in our town open on Fridays?")),
+    ("", replace(draft("And on Sundays?"), history=(Turn("user", "When do the baths open?"),))),
+])  # fmt: skip
 def test_each_filter_rejects_what_it_is_for(why: str, found: Draft) -> None:
     large = "When do the large outdoor baths of the town open on Fridays?"
     filters = Filters(["On Mondays, when do the baths open?", large])
@@ -310,21 +305,19 @@ def test_the_mix_is_met_by_largest_remainders() -> None:
     assert joint.kinds(2, 0) == [kind] * 2
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [(["--mix", "type=factul:2"], "no type is called 'factul'"),
-     (["--mix", "kind=factual"], "write PART=VALUE:WEIGHT"),
-     (["--mix", "type=factual:-1"], "weight of at least 0"),
-     (["--mix", "type=factual:0"], "no weight is above 0"),
-     (["--mix", "type=factual:x"], "weight of at least 0"),
-     (["--mix", "question_type=unanswerable", "--mix", "type=factual"], "sets type too"),
-     (["--mix", "question_type=unanswerable", "--mix", "answerability=partial"],
-      "sets answerability too"), (["--style-guide", __file__], "takes no queries and no style"),
-     (["--mix", "type=reasoning"], "cannot write type=reasoning"),
-     (["--mix", "shape=across"], "cannot write shape=across"),
-     (["--n", "0"], "at least 1 item"), (["--budget", "much"], "Write dollars"),
-     (["--no-answers"], "Name a model with --generator")],
-)  # fmt: skip
+@pytest.mark.parametrize(("words", "said"), [
+    (["--mix", "type=factul:2"], "no type is called 'factul'"),
+    (["--mix", "kind=factual"], "write PART=VALUE:WEIGHT"),
+    (["--mix", "type=factual:-1"], "weight of at least 0"),
+    (["--mix", "type=factual:0"], "no weight is above 0"),
+    (["--mix", "type=factual:x"], "weight of at least 0"),
+    (["--mix", "question_type=unanswerable", "--mix", "type=factual"], "sets type too"),
+    (["--mix", "question_type=unanswerable", "--mix", "answerability=partial"],
+     "sets answerability too"), (["--style-guide", __file__], "takes no queries and no style"),
+    (["--mix", "type=reasoning"], "cannot write type=reasoning"),
+    (["--mix", "shape=across"], "cannot write shape=across"),
+    (["--n", "0"], "at least 1 item"), (["--budget", "much"], "Write dollars"),
+    (["--no-answers"], "Name a model with --generator")])  # fmt: skip
 def test_what_cannot_be_done_is_said(tmp_path: Path, capsys, words: list[str], said: str) -> None:
     command = ["golden", "synthesize", str(DOCUMENTS), "-o", str(tmp_path / "golden"), *words]
     assert call(command) == 2 and said in " ".join(capsys.readouterr().err.split())

@@ -131,21 +131,20 @@ def test_documents_count_by_end_size_and_number_and_queries_may_be_json_lines(co
     assert path.read_text() == '{"query_id":"q","query":"Why?"}\n'
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [("type: LocalFileSource", "type: VectaraCorpusSource", "Export a Vectara corpus"),
-     ("path: ", "folder: ", "folder"), ("n_questions: 8", "n_questions: none", "n_questions"),
-     ("type: LocalFileSource", "type: CSVSource", "CSVSource needs csv_path"),
-     ("unanswerable: 25", "unanswered: 25", "a type of"), ("words: 5", "words: 90", "larger"),
-     ("${oc.env:WRITERS_KEY}", "sk-written-out", "a key must not be in the file"),
-     ("OpenAIModel", "OpenMindModel", "no model 'OpenMindModel'"),
-     ("min_doc_size: 100", "min_doc_size: 1000000", "no document that counts"),
-     ("path: ", "path: generation.yaml # ", "generation.yaml: is not a folder of documents"),
-     ("type: LocalFileSource", "type: CSVSource\n  csv_path: generation.yaml\n  text_column: body",
-      "has no column 'body' (there are: "),
-     ("directly_answerable: 50, reasoning_required: 25, unanswerable: 25", "unanswerable: 0",
-      "has no weight above 0"), ("document_source", "source", "has no document_source")],
-)  # fmt: skip
+@pytest.mark.parametrize(("old", "new", "said"), [
+    ("type: LocalFileSource", "type: VectaraCorpusSource", "Export a Vectara corpus"),
+    ("path: ", "folder: ", "folder"), ("n_questions: 8", "n_questions: none", "n_questions"),
+    ("type: LocalFileSource", "type: CSVSource", "CSVSource needs csv_path"),
+    ("unanswerable: 25", "unanswered: 25", "a type of"), ("words: 5", "words: 90", "larger"),
+    ("${oc.env:WRITERS_KEY}", "sk-written-out", "a key must not be in the file"),
+    ("OpenAIModel", "OpenMindModel", "no model 'OpenMindModel'"),
+    ("min_doc_size: 100", "min_doc_size: 1000000", "no document that counts"),
+    ("path: ", "path: generation.yaml # ", "generation.yaml: is not a folder of documents"),
+    ("type: LocalFileSource", "type: CSVSource\n  csv_path: generation.yaml\n  text_column: body",
+     "has no column 'body' (there are: "),
+    ("directly_answerable: 50, reasoning_required: 25, unanswerable: 25", "unanswerable: 0",
+     "has no weight above 0"), ("document_source", "source", "has no document_source")
+])  # fmt: skip
 def test_a_wrong_file_is_told_with_its_place(config, capsys, old, new, said) -> None:
     text = config.read_text()
     assert old in text
