@@ -67,17 +67,6 @@ def test_what_cannot_be_read_is_told(name: str, content: bytes, complaint: str, 
     assert error.value.path == tmp_path / name  # the error of the file itself
 
 
-def test_a_document_whose_package_is_not_installed_says_how_to_install_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "a.docx").write_bytes(b"x")
-    monkeypatch.setitem(sys.modules, "docx", None)
-    with pytest.raises(
-        UsageError, match=r"a.docx needs the package .*: pip install 'ragassay\[docs\]'"
-    ):
-        load_documents(tmp_path)
-
-
 def test_an_encrypted_document_is_told_also_where_nothing_here_can_decrypt(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -158,6 +147,13 @@ def test_documents_that_collide_are_told_at_once_and_left_out_where_that_is_want
     texts = {"a.md": "The same.", "b.md": "The same.", "b.txt": "Other.", "b2.md": "The same."}
     with pytest.raises(InputError, match="holds no document"):
         load_documents(tmp_path)
+    (tmp_path / "a.docx").write_bytes(b"x")
+    with monkeypatch.context() as patched:
+        patched.setitem(sys.modules, "docx", None)
+        told = r"a.docx needs the package .*: pip install 'ragassay\[docs\]'"
+        with pytest.raises(UsageError, match=told):
+            load_documents(tmp_path)
+    (tmp_path / "a.docx").unlink()
     monkeypatch.setattr("ragassay.golden.documents.MOST_BYTES", 100)
     (tmp_path / "large.txt").write_bytes(b"long " * 100)
     for name, text in texts.items():

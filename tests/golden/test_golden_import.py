@@ -77,15 +77,6 @@ def test_columns_of_a_gold_span_are_one(desk: Path, capsys) -> None:
     assert "q.csv, line 2, field 'gold_start'" in told and "a whole number is expected" in told
 
 
-def test_retrieved_passages_are_gold_where_the_user_says_so(desk: Path) -> None:
-    texts = '"[""The pool opens at nine."", ""The sauna is 4 euros.""]"'
-    table = f"id,question,ground_truth,contexts\na,When?,nine,{texts}\n"
-    (item,) = made(table)
-    assert item.gold is None
-    (item,) = made(table, "--columns", "gold=contexts")
-    assert [one.start for one in item.gold or ()] == [0, 24]
-
-
 def test_a_file_in_another_encoding_is_read(desk: Path, capsys) -> None:
     Path("q.csv").write_bytes("id,query\na,Où est le café?\n".encode("cp1252"))
     words = ["golden", "import", "q.csv", "--documents", "docs", "-o", "golden"]
@@ -139,12 +130,6 @@ def test_a_name_that_several_goldens_have_is_the_id_of_one(tmp_path: Path) -> No
     assert first.id == "pool" and second.id.startswith("q-") and second.metadata == {"name": "pool"}
     (answered,) = formats.from_records([{**records[0], "actual_output": "At nine."}])
     assert answered.id.startswith("q-"), "a name of a test case is no id of its query"
-
-
-@pytest.mark.parametrize("column", ["gold", "tags", "provenance", "negative_references"])
-def test_a_broken_list_in_a_cell_is_told_with_its_place(desk: Path, column: str, capsys) -> None:
-    made(f'id,query,{column}\na,When?,"[""x"", ""y"\n', code=2)
-    assert f"q.csv, line 2, field '{column}': the cell begins" in capsys.readouterr().err
 
 
 MANUAL = """Rules of İzmir
@@ -225,14 +210,23 @@ def test_columns_name_every_field_of_an_item_and_of_a_span(desk: Path) -> None:
     (item,) = made(table, *(word for one in chosen for word in ("--columns", one)))
     assert [one.text for one in item.gold or ()] == ["opens at nine"]
     assert (item.complexity, item.references, item.metadata) == ("leicht", ["nine"], {"Ort": "x"})
+    # Retrieved passages are gold where the user says so.
+    texts = '"[""The pool opens at nine."", ""The sauna is 4 euros.""]"'
+    table = f"id,question,ground_truth,contexts\na,When?,nine,{texts}\n"
+    assert made(table)[0].gold is None
+    (item,) = made(table, "--columns", "gold=contexts")
+    assert [one.start for one in item.gold or ()] == [0, 24]
 
 
 @pytest.mark.parametrize(("named", "told"), [
     ("tags=Schwierig", "there is no column 'Schwierig' (wanted as tags)"),
     ("gold_txt=Stelle", "Of golden sets also: type, complexity,"),
     ("references", "write FIELD=COLUMN, as in references=answer")])  # fmt: skip
-def test_a_column_or_field_that_is_not_there_is_told(desk, named, told, capsys) -> None:
+def test_a_column_or_field_that_is_not_there_or_broken_is_told(desk, named, told, capsys) -> None:
     made("id,query,Stelle\n", code=2)
     assert "there are no records" in capsys.readouterr().err
     made("id,query,Stelle\na,When?,x\n", "--columns", named, code=2)
     assert told in " ".join(capsys.readouterr().err.split())
+    for column in ("gold", "tags", "provenance", "negative_references"):
+        made(f'id,query,{column}\na,When?,"[""x"", ""y"\n', code=2)
+        assert f"q.csv, line 2, field '{column}': the cell begins" in capsys.readouterr().err

@@ -68,6 +68,11 @@ def test_near_duplicates_and_conversations_belong_together_through_others_too() 
     for one, name in zip(turns, ("x::1", "x::2", "y::1", "z::1"), strict=True):
         one.id = name
     assert groups(turns, {}) == [0, 0, 2, 3]
+    letters = random.Random(1)  # a large set
+    queries = ["".join(letters.choices(string.ascii_lowercase, k=12)) for _ in range(520)]
+    items = [GoldenItem(id=str(at), query=query) for at, query in enumerate(queries)]
+    items[510].query = queries[505].upper()
+    assert list(near_duplicates(items)) == [(505, 510)]
 
 
 @given(
@@ -152,11 +157,3 @@ def test_a_sentence_in_two_documents_links_as_one_in_one_does() -> None:
     short = GoldenItem(id="e", query="Pets?",
                        gold=[GoldSpan.of("copy", texts["copy"], end - 7, end)])  # fmt: skip
     assert groups([one, other, third, short], documents) == [0, 0, 2, 3]
-
-
-def test_near_duplicates_are_found_in_a_large_set() -> None:
-    letters = random.Random(1)
-    queries = ["".join(letters.choices(string.ascii_lowercase, k=12)) for _ in range(520)]
-    items = [GoldenItem(id=str(at), query=query) for at, query in enumerate(queries)]
-    items[510].query = queries[505].upper()
-    assert list(near_duplicates(items)) == [(505, 510)]
