@@ -116,8 +116,10 @@ def test_leaks_contradictions_and_duplicates_are_found(golden: GoldenSet) -> Non
     alike = [(one.item, one.note.counts) for one in found.findings if one.check == "duplicate"]
     first = {"first": "library-items-at-once"}
     assert alike == [("copy", first), ("third", first)]
-    golden.items, other.references = [other], ["Ja.", "Nein, nie."]
-    assert kinds(check(golden), "contradiction") == [("library-child-fines", "yes_and_no")]
+    golden.items = [other]
+    for texts in (["Ja.", "Nein, nie."], ["Non", "Oui."], ["Sí", "No"], ["对", "不对"]):
+        other.references = texts
+        assert kinds(check(golden), "contradiction") == [("library-child-fines", "yes_and_no")]
     other.query = "Is a tram or a bus faster?"
     for reference, leaks in (("bus", False), ("tram", True)):
         other.references = [reference]

@@ -3,6 +3,7 @@ refusals among them; what the offline generator leaves out."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -170,16 +171,17 @@ def test_the_offline_generator_leaves_out_what_is_not_in_english(tmp_path, capsy
 
 
 def test_the_scorecard_counts_what_was_wanted_written_passed_and_chosen(tmp_path: Path) -> None:
-    corpus = corpus_of(tmp_path / "docs", "en", n=2)
-    first, second, third = drafts(corpus, "en", "day")[:3]
+    corpus = corpus_of(tmp_path / "docs", "en")
+    taken = drafts(corpus, "en", " men")
     others: Kind = (("answerability", "partial"), ("type", "summary"))
     made = dict.fromkeys(("generator", "prompts", "checker", "seed"), "x")
-    against = [Rejection(why, "so", third) for why in ("form", "leak", "leak")]
+    against = [Rejection(why, "so", taken[0]) for why in ("form", "leak", "leak")]
     kinds = [KIND, KIND, KIND, others]
-    card = scorecard(made, corpus, [first, second], 3, against, kinds=kinds, not_tried={})
-    assert "8 drafts: 5 passed (62%), 2 of them were chosen." in card
-    assert "| leak | 2 | 25% |\n| form | 1 | 12% |" in card
-    assert "| answerable, factual | 2 | 100% | 75% |\n| partial, summary | 0 | 0% | 25% |" in card
+    card = scorecard(made, corpus, taken, 3, against, kinds=kinds, not_tried={})
+    assert "46 drafts: 43 passed (93%), 40 of them were chosen." in card
+    assert "| leak | 2 | 4% |\n| form | 1 | 2% |" in card and "items: en (40 items)" in card
+    assert "| answerable, factual | 40 | 100% | 75% |\n| partial, summary | 0 | 0% | 25% |" in card
+    assert re.search(r"\| group: men \(en\) \| 80 \| .* 0\.0\d\d \* \|", card), "notable"
     found = Outcome([], 0, rejections=against).reasons()
     assert [[one.why for one in each] for each in found] == [["leak", "leak"], ["form"]]
 

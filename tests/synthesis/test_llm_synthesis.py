@@ -119,7 +119,8 @@ def test_a_model_writes_and_another_one_checks(desk: Desk) -> None:
         (span,) = item.gold or ()
         assert documents[span.document].text[span.start : span.end] == span.text
         assert item.references == [span.text]
-        assert {one.kind for one in item.negative_references} == {"inaccurate", "incomplete"}
+        wrong = {(one.kind, one.by) for one in item.negative_references}
+        assert wrong == {("inaccurate", made["generator"]), ("incomplete", made["generator"])}
     for body in desk.sent("claim_support"):  # spans are shown with the headings above them
         text = dict(Request(body, b"", 0, 0, "").fences)["passage 1"]
         title = text.splitlines()[0]
@@ -150,6 +151,9 @@ def test_nothing_is_paid_for_twice(desk: Desk, capsys) -> None:
         (desk.folder / name).unlink()
     desk.folder.rmdir()
     capsys.readouterr()
+    desk.synthesize("--n", "8", "--dry-run", "--json", checker="gpt-4o-mini")
+    held = orjson.loads(capsys.readouterr().out)
+    assert (held["held"], plan["held"]) == (told["calls"], 0)
     desk.synthesize("--n", "8", "--json", checker="gpt-4o-mini")
     again = orjson.loads(capsys.readouterr().out)
     assert (again["calls"], again["cached"], again["cost"]) == (0, told["calls"], 0)

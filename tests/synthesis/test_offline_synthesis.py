@@ -24,7 +24,7 @@ from ragassay.judges.judge import Failure
 from ragassay.review.review_store import ReviewStore, version_of
 from ragassay.synthesis.draft import Draft, Mix, Outcome, Rejection, Wish, chosen
 from ragassay.synthesis.filters import ELSEWHERE_BY_WORDS, FROM_SPANS, Filters
-from ragassay.synthesis.offline_generator import OfflineGenerator
+from ragassay.synthesis.offline_generator import LABEL, OfflineGenerator
 from ragassay.synthesis.sections import Corpus, Section, pairs_with_shared_names
 from ragassay.synthesis.synthesizing import Synthesis
 
@@ -136,7 +136,9 @@ def test_what_is_unanswerable_holds_a_word_that_no_document_has(corpus: Corpus) 
         [span] = draft.nearly.spans
         assert corpus.documents[span.document].text[span.start : span.end] == span.text
         [wrong] = draft.negatives
-        assert wrong.text == draft.nearly.answer, "what almost answers it is wrong"
+        assert (wrong.text, wrong.by) == (draft.nearly.answer, LABEL), (
+            "what almost answers it is wrong"
+        )
         missing = corpus.lacks(draft.query)
         assert missing and all(not re.search(rf"\b{one}(?:e|s|es|ing)?\b", whole)
                                for one in missing)  # fmt: skip

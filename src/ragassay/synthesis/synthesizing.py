@@ -124,8 +124,8 @@ class Synthesis:
         )
 
     def plan(self) -> dict[str, Any]:
-        """What `run` would ask: ``drafts``; certain ``calls``, how many of them are ``held`` in the
-        ledger, their tokens and ``cost`` (US dollars); ``most_calls`` with all that may follow."""
+        """What `run` would ask: ``drafts``; certain ``calls``, their tokens and ``cost`` (US
+        dollars); answers ``held`` in the ledger; ``most_calls`` with all that may follow."""
         with self._judges() as (writer, checker, _):
             offline = writer is None
             plans = [PlanningJudge(judge, None) for judge in (writer, checker) if judge is not None]
