@@ -164,6 +164,7 @@ def test_each_field_that_does_not_come_back_is_told(kind: str, tmp_path: Path) -
         | {"verified_on": date(2026, 1, 2), "history": ITEMS[1].history}
     )
     told = left_out([full], kind)
+    assert left_out([full], "jsonl") == [], "it holds every field"
     marks = {name: f"mark-{name}" for name in (*texts, "tags", "metadata", "provenance")}
     marks |= {"origin": "synthetic", "status": "draft", "verified_on": "2026-01-02"}
     marks |= {"answerability": "answerable"}

@@ -126,6 +126,12 @@ def test_a_run_folder_brings_its_own_metrics(tmp_path: Path) -> None:
     assert {one["kind"] for one in labels.entries("ann")} == {"answer_attempted"}
     with pytest.raises(UsageError, match="has its own metrics"):
         AnswerLabels.of(store.folder, run, ["umbrela"])
+    with pytest.raises(UsageError, match="asks a judge"):
+        AnswerLabels.of(store.folder, path, ["token_f1"])
+    bare = tmp_path / "bare.jsonl"
+    bare.write_text('{"id": "i0", "answer": "At nine."}\n', encoding="utf-8")
+    with pytest.raises(UsageError, match="lack what is asked about"):
+        AnswerLabels.of(store.folder, bare, ["umbrela"])
     for suite, wanted in (
         ((), {"relevance_grade", "answer_match"}),
         (("ragreport",), {"report_on_context", "contradiction", "satisfaction"}),
@@ -150,16 +156,6 @@ def test_all_questions_about_an_answer_are_for_as_many_people(tmp_path: Path) ->
         labels.label(key, "ann", 2)
     found = {(one["sample"], one["state"]) for one in labels.entries("ann")}
     assert found == {("i0", "waiting"), ("i1", "done")}
-
-
-def test_where_nothing_is_asked_that_is_said(tmp_path: Path) -> None:
-    store = small(tmp_path / "g", 2, status="accepted")
-    with pytest.raises(UsageError, match="asks a judge"):
-        AnswerLabels.of(store.folder, answered(tmp_path), ["token_f1"])
-    bare = tmp_path / "bare.jsonl"
-    bare.write_text('{"id": "i0", "answer": "At nine."}\n', encoding="utf-8")
-    with pytest.raises(UsageError, match="lack what is asked about"):
-        AnswerLabels.of(store.folder, bare, ["umbrela"])
 
 
 def test_two_people_who_save_at_once_lose_nothing(tmp_path: Path) -> None:

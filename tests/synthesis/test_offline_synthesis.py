@@ -114,16 +114,13 @@ def test_a_value_is_asked_for_where_its_sentence_stands_alone(tmp_path, sentence
     assert told[:1] == ([asked] if asked else [])
 
 
-def test_the_first_half_of_a_section_is_incomplete(corpus: Corpus) -> None:
+def test_half_a_section_is_incomplete_and_what_is_unanswerable_is_in_no_document(corpus) -> None:
     mix = Mix.parse(["type=summary", "answerability=answerable"])
     drafts = [d for d in OfflineGenerator(corpus).drafts(mix) if d.wanted["type"] == "summary"]
     assert len(drafts) > 40
     for draft in drafts:
         (half,) = [one.text for one in draft.negatives if one.kind == "incomplete"]
         assert draft.references[0].startswith(half) and len(half) < len(draft.references[0])
-
-
-def test_what_is_unanswerable_holds_a_word_that_no_document_has(corpus: Corpus) -> None:
     mix = Mix.parse(["type=factual,yes-no,summary", "answerability=unanswerable"])
     drafts = list(OfflineGenerator(corpus).drafts(mix))
     assert len(drafts) > 300
@@ -211,13 +208,6 @@ def draft(query: str, *kind: str, to: str = "Nine.", spans: int = 1, section: st
     return Draft(query, wanted, (place,), references, spans=tuple(PLACES[:spans]))
 
 
-def test_an_item_has_an_id_by_what_was_said_before_and_by_its_spans() -> None:
-    one = draft("When is it?")
-    later = replace(one, history=(Turn("user", "Hello."),))
-    assert len({one.id, draft("When is it?", spans=2).id, later.id, replace(one, name="q").id}) == 4
-    assert replace(one, repeat=1, references=()).id == one.id
-
-
 def worded(n: int) -> str:
     return " ".join(["When", *["does"] * (n - 2), "it?"])
 
@@ -281,12 +271,10 @@ def test_a_search_gives_the_five_best_sections_and_pairs_share_rare_names(tmp_pa
         assert best == [f"d{at}" for at in range(n - 1, n - 6, -1)] and found.search("Sauna?") == []
         pairs = [(a.document, b.document) for a, b in pairs_with_shared_names(found.sections)]
         assert pairs[0] == ("d0", "d1") and len(pairs) == 2 + (28 if n == 8 else 0)
-
-
-def test_a_long_section_is_divided_at_blank_lines(tmp_path: Path) -> None:
+    # A long section is divided at blank lines.
     texts = ["a" * 999, "b" * 999, "c", "d" * 2001, "e"]
-    (tmp_path / "d.md").write_text("# T\n\n" + "\n\n".join(texts) + "\n\n## Two\n\nF.\n")
-    corpus = Corpus(load_documents(tmp_path))
+    text = "# T\n\n" + "\n\n".join(texts) + "\n\n## Two\n\nF.\n"
+    corpus = Corpus(load_documents(documents_of(tmp_path / "long", d=text)))
     first = "\n\n".join(texts[:2])  # 2,000 characters
     assert [one.text for one in corpus.sections] == [first, *texts[2:], "F."]
     assert [corpus.at(one.document, one.end - 1) for one in corpus.sections] == corpus.sections
@@ -302,6 +290,11 @@ def test_the_mix_is_met_by_largest_remainders() -> None:
     three = Mix.parse(["question_type=directly_answerable,reasoning_required,unanswerable"]).parts
     assert three["type"] == ("factual", "reasoning")
     assert three["answerability"] == ("answerable", "unanswerable")
+    # An item has an id by what was said before and by its spans.
+    one = draft("When is it?")
+    later = replace(one, history=(Turn("user", "Hello."),))
+    assert len({one.id, draft("When is it?", spans=2).id, later.id, replace(one, name="q").id}) == 4
+    assert replace(one, repeat=1, references=()).id == one.id
     joint = Mix.parse(["question_type=partially_answerable", "shape=single:5,across:0"])
     kind = (("answerability", "partial"), ("shape", "single"), ("type", "factual"))
     assert joint.kinds(2, 0) == [kind] * 2
