@@ -285,9 +285,7 @@ def test_what_the_documents_lack_is_counted_and_keeps_no_offsets(documents) -> N
                            Passage(document="library", start=3, end=9))  # fmt: skip
     assert [aligner.passage(one) for one in (bare, blank, placed)] == [bare, blank, placed]
     assert aligner.counts["not_found"] == 3, "a place needs no text"
-
-
-def test_offsets_that_count_in_older_documents_are_found_anew() -> None:
+    # Offsets that count in older documents are found anew.
     text = "Old words stand here, and they say what is right about the pool."
     aligner = ChunkAligner({"d": Document("d", "d.md", f"A new line.\n{text}", "", "")})
     found = aligner.passage(Passage(text, document="d", start=0, end=len(text)))

@@ -18,7 +18,7 @@ from ragassay.base.sample import Answer, Answerability, Passage, Sample, Turn
 from ragassay.cli.command_line import call
 from ragassay.golden import schema
 from ragassay.golden.golden_folder import GoldenSet, is_golden
-from ragassay.golden.golden_item import GoldenItem, nearly, unplaced
+from ragassay.golden.golden_item import GoldenItem, differing, nearly, unplaced
 from ragassay.golden.golden_join import joined
 from ragassay.golden.golden_parts import sampled, split
 from ragassay.review.review_store import ReviewStore, version_of
@@ -117,6 +117,15 @@ def test_passages_of_no_document_tell_how_many_samples_go_unscored(desk: Path) -
 
 
 def test_answers_are_joined_by_id_and_only_accepted_items_count(desk: Path) -> None:
+    known = next(one for one in GoldenSet.open(Path("golden")).items if one.id == "library-dvd")
+    answers = [{"id": known.id, "answer": "One week.", "query": known.query.upper().rstrip("?")}]
+    result = ragassay.evaluate(answers, metrics=["contains_answer"], golden="golden")
+    assert "something different" not in " ".join(result.summary.warnings)
+    answers = [{"id": known.id, "answer": "One week.", "query": "Who built Rome?"}]
+    result = ragassay.evaluate(answers, metrics=["contains_answer"], golden="golden")
+    (told,) = [one for one in result.summary.warnings if "something different" in one]
+    assert told.startswith("1 sample asks something different from the item of golden with")
+    assert "library-dvd: 'Who built Rome?', not" in told
     answers = [{"id": "library-dvd", "answer": "One week."}, {"id": "unknown", "answer": "x"}]
     result = ragassay.evaluate(answers, metrics=["contains_answer"], golden="golden")
     sentences = " ".join(result.summary.warnings)
@@ -126,10 +135,13 @@ def test_answers_are_joined_by_id_and_only_accepted_items_count(desk: Path) -> N
     for item in made.items:
         item.status = "draft"
     made.items[0].status = "accepted"
+    spans = [one.model_copy(update={"end": one.end + 1}) for one in made.items[0].gold or ()]
+    made.items[0].gold = spans * 2  # which are not at their places
     made.save()
     both = [{"id": made.items[0].id, "answer": "x"}, {"id": "library-dvd", "answer": "x"}]
     counted = " ".join(ragassay.evaluate(both, metrics=["em"], golden="golden").summary.warnings)
     assert "71 drafts of golden left out, with 1 sample" in counted
+    assert "2 of 2 gold spans of golden are not at" in counted and "leave 1 query out" in counted
     made.items[0].status = "draft"
     made.save()
     with pytest.raises(InputError, match="none of its 72 items is accepted"):
@@ -236,10 +248,12 @@ def test_a_wrong_line_is_named(line: str, complaint: str, tmp_path, capsys) -> N
 
 def test_a_difference_shows_gold_that_changed(desk: Path, capsys) -> None:
     now = GoldenSet.open(Path("golden"))
-    now.folder = Path("other")
     [span] = now.items[0].gold or []
     edited = span.text.replace("twelve", "thirteen")
-    now.items[0].gold = [span.model_copy(update={"text": edited})]
+    now.items[0].gold = [span, span]  # the second one stays
+    now.save()
+    now.folder = Path("other")
+    now.items[0].gold = [span.model_copy(update={"text": edited}), span]
     now.items[1].gold = [one.model_copy(update={"grade": 7}) for one in now.items[1].gold or []]
     spans = now.items[2].gold or []  # at other places of the same document
     now.items[2].gold = [one.model_copy(update={"end": one.end + 1}) for one in spans]
@@ -256,6 +270,10 @@ def test_a_difference_shows_gold_that_changed(desk: Path, capsys) -> None:
     assert moved["kind"] == "moved" and "gold" not in moved and "gold" not in emptied
     assert (emptied["kind"], added["kind"], added["id"]) == ("changed", "added", "new")
     assert change["gold"] == [[span.text, edited]] and regraded["kind"] == "changed"
+    # Of long texts what differs is shown, with little beside it.
+    assert differing("a" * 100, "a" * 101)[0] == repr(f"…{'a' * 60}")
+    long, shown = f"{'a' * 70}b{'c' * 70}", f"…{'a' * 15}b{'c' * 15}…"
+    assert differing(long, long.replace("b", ""))[0] == repr(shown)
 
 
 @pytest.fixture
@@ -276,9 +294,9 @@ def test_records_of_several_systems_are_one_item_unless_they_differ(pool: Path, 
     base = {"id": "a", "query": "When?", "references": ["nine"], "type": "factual", "team": "x"}
     gold = [{"text": "at nine"}]
     records = [
-        {**base, "system": "one", "answer": "Nine.", "speed": 1},
+        {**base, "system": "one", "answer": "Nine.", "speed": 1, "style": "x"},
         {**base, "system": "one", "repeat": 1, "answer": "Ten.", "gold": gold, "speed": 2},
-        {"id": "a", "system": "two", "query": "When?", "answer": "Two.", "speed": 1},
+        {"id": "a", "system": "two", "query": "When?", "speed": 1, "style": "y", "complexity": "d"},
         {"id": "b", "system": "two", "query": "Where?", "answer": "Here."},
     ]
     assert imports(records, "one") == 0
@@ -287,6 +305,7 @@ def test_records_of_several_systems_are_one_item_unless_they_differ(pool: Path, 
     assert "q.jsonl has 4 records: records with the same id are one item." in told
     first = GoldenSet.open(Path("one")).items[0]
     assert (first.id, first.references, first.type) == ("a", ["nine"], "factual")
+    assert (first.style, first.complexity) == ("", "d"), "what no record contradicts"
     assert [span.text for span in first.gold or ()] == ["at nine"]
     assert first.metadata == {"team": "x"}, "what differs belongs to the answers"
 
@@ -327,11 +346,12 @@ WRITES_OVER = (
 def test_no_command_writes_over_what_it_reads_or_into_a_golden_set(desk: Path, capsys) -> None:
     shutil.copy("golden/queries.jsonl", "q.jsonl")
     assert call(["run", "q.jsonl", "-m", "answer_words", "-o", "done"]) in (0, 3)
+    Path(shutil.copytree("golden", "listed")).joinpath("queries.jsonl").unlink()
     before = {path: path.read_bytes() for path in desk.rglob("*") if path.is_file()}
-    Path("only").mkdir()
     Path("linked").symlink_to("golden")
+    Path("only").mkdir()
     shutil.copy("q.jsonl", "only/queries.jsonl")
-    assert [is_golden(Path(name)) for name in ("golden", "only", "docs")] == [True, False, False]
+    assert [name for name in ("golden", "only", "listed") if is_golden(Path(name))] == ["golden"]
     before |= {Path("only/queries.jsonl").absolute(): Path("q.jsonl").read_bytes()}
     for words, told in WRITES_OVER:
         capsys.readouterr()
@@ -354,7 +374,7 @@ FULL = {"id": "a", "query": "When does it open?", "references": ["nine"],
 
 
 def test_an_item_is_what_a_sample_of_it_tells() -> None:
-    item = GoldenItem.model_validate({**FULL, "metadata": {"team": "x", "turns": 3}})
+    item = GoldenItem.model_validate(FULL)
     clash = item.model_copy(update={"metadata": {"type": "other"}})
     assert clash.fields()["type"] == clash.to_sample().metadata["type"] == "factual"
     web = Sample(id="a", query="?", metadata={"origin": "web"})
@@ -482,18 +502,6 @@ def test_what_people_review_while_spans_are_looked_for_stays(desk: Path, monkeyp
         assert item.status == ("rejected" if item.id in (moved, other) else "accepted")
         for span in item.gold or ():
             assert texts[span.document][span.start : span.end] == span.text
-
-
-def test_answers_to_other_queries_of_the_same_id_are_told(desk: Path) -> None:
-    known = next(one for one in GoldenSet.open(Path("golden")).items if one.id == "library-dvd")
-    answers = [{"id": known.id, "answer": "One week.", "query": known.query.upper().rstrip("?")}]
-    result = ragassay.evaluate(answers, metrics=["contains_answer"], golden="golden")
-    assert "something different" not in " ".join(result.summary.warnings)
-    answers = [{"id": known.id, "answer": "One week.", "query": "Who built Rome?"}]
-    result = ragassay.evaluate(answers, metrics=["contains_answer"], golden="golden")
-    (told,) = [one for one in result.summary.warnings if "something different" in one]
-    assert told.startswith("1 sample asks something different from the item of golden with")
-    assert "library-dvd: 'Who built Rome?', not" in told
 
 
 @pytest.mark.parametrize("name", ["{id}", "/srv/docs/{id}.md"])

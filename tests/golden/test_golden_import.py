@@ -92,8 +92,8 @@ def test_tags_in_a_cell_are_parted_as_on_the_page(desk: Path) -> None:
     items = made("id,query,tags\n" + "\n".join(rows) + "\n")
     wanted = [["x", "y"], ["x, y", "z"], ["x, y", "z"], ["x"]]
     assert [one.tags for one in items] == wanted
-    (item,) = made([{"id": "a", "query": "When?", "tags": "failures, hardware"}])
-    assert item.tags == ["failures", "hardware"]
+    (item,) = made([{"id": "a", "query": "?", "tags": "failures, hardware", "provenance": None}])
+    assert (item.tags, item.metadata) == (["failures", "hardware"], {})
 
 
 @pytest.mark.parametrize("column", ["negative_references", "Falsch"])

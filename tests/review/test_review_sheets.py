@@ -156,16 +156,12 @@ def test_a_file_that_is_no_sheet_is_said(tmp_path: Path) -> None:
     for more in ([], ["--reviewer", "a", "--where", "id=1"]):
         assert call([*words, "--overlap", "0.5", "--read", "a.xlsx", *more]) == 2
     assert call([*words, "--xlsx", "a.txt"]) == 2 and store.settings() == before
-
-
-def test_a_file_that_is_there_is_not_written_over(tmp_path: Path) -> None:
-    small(tmp_path / "g")
-    path = tmp_path / "sheet.xlsx"
-    command = ["golden", "review", str(tmp_path / "g"), "--xlsx", str(path)]
+    path = tmp_path / "sheet.xlsx"  # one that is there is not written over
+    command = [*words, "--xlsx", str(path)]
     assert call(command) == 0
     filled(path, i0={"decision": "accept"})
-    before = path.read_bytes()
-    assert call(command) == 2 and path.read_bytes() == before
+    filled_in = path.read_bytes()
+    assert call(command) == 2 and path.read_bytes() == filled_in
     assert call([*command, "--overwrite", "--where", "query=When does it open? 1"]) == 0
     assert [cells[0] for cells in read(path)[1:]] == ["i1"]
 

@@ -319,7 +319,11 @@ def test_given_queries_only_get_answers(desk: Desk, tmp_path: Path) -> None:
     assert desk.rejected() == [], "what is there is no duplicate of itself"
 
 
-def test_queries_without_answers_have_their_section_as_span(desk: Desk) -> None:
+def test_no_answer_is_paid_for_where_none_is_wanted_or_the_query_has_another_length(desk) -> None:
+    desk.server.settings.rule = but("write_query", lambda r, said: {"query": "Why is it so? " * 4})
+    assert desk.synthesize("--n", "2", "--mix", "length=short", code=3) == []
+    assert {one["why"] for one in desk.rejected()} == {"form"} and not desk.sent("write_answer")
+    desk.server.settings.rule = honest
     mix = ("--mix", "answerability=answerable")
     items = desk.synthesize("--n", "4", "--no-answers", *mix)
     assert all(not item.references and item.gold for item in items)
@@ -367,12 +371,6 @@ def test_an_unanswerable_follow_up_has_a_first_turn_with_an_answer(desk: Desk) -
     for item in items:  # a near miss names the passage that it was written from
         places = [f"{one.document}:{one.start}-{one.end}" for one in nearly(item)]
         assert places == item.provenance["passages"] and len(places) == 1
-
-
-def test_no_answer_is_paid_for_to_a_query_of_another_length_than_was_wanted(desk: Desk) -> None:
-    desk.server.settings.rule = but("write_query", lambda r, said: {"query": "Why is it so? " * 4})
-    assert desk.synthesize("--n", "2", "--mix", "length=short", code=3) == []
-    assert {one["why"] for one in desk.rejected()} == {"form"} and not desk.sent("write_answer")
 
 
 def test_what_a_function_raises_is_told_and_the_set_is_incomplete(

@@ -287,9 +287,9 @@ def test_the_mix_is_met_by_largest_remainders() -> None:
     assert mix.kinds(10, 0) == mix.kinds(10, 0) != mix.kinds(10, 1)
     parts = Mix.parse(["type=factual,summary", "answerability=answerable,partial"])
     assert len(set(parts.kinds(40, 0))) == 4, "parts are independent of each other"
-    three = Mix.parse(["question_type=directly_answerable,reasoning_required,unanswerable"]).parts
-    assert three["type"] == ("factual", "reasoning")
-    assert three["answerability"] == ("answerable", "unanswerable")
+    joint = Mix.parse(["question_type=directly_answerable,reasoning_required,unanswerable"])
+    answerability = ("answerable", "unanswerable")
+    assert (*joint.parts.values(),) == (("single",), ("factual", "reasoning"), answerability)
     # An item has an id by what was said before and by its spans.
     one = draft("When is it?")
     later = replace(one, history=(Turn("user", "Hello."),))
