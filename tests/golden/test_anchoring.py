@@ -290,6 +290,7 @@ def test_what_the_documents_lack_is_counted_and_keeps_no_offsets(documents) -> N
     aligner = ChunkAligner({"d": Document("d", "d.md", f"A new line.\n{text}", "", "")})
     found = aligner.passage(Passage(text, document="d", start=0, end=len(text)))
     assert (found.start, found.end) == (12, 12 + len(text))
+    assert aligner.passage(Passage(text + " It is far." * 9)).start is None, "most is not there"
 
 
 def test_a_text_at_several_places_is_counted(tmp_path: Path) -> None:

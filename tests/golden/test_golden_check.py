@@ -261,7 +261,10 @@ def test_items_are_counted_by_document_by_what_is_said_of_them_and_by_length() -
     ("users.csv", "query,n\n{},1\n", ""), ("users.log", '{{"query": "{}"}}\n', "")])  # fmt: skip
 def test_a_log_is_a_query_a_line_or_any_format(golden, name, text, told, capsys) -> None:
     Path(name).write_text(text.format("Where do I register my marriage?"))
-    log = ["how long can i keep a dvd", "Where do I register my marriage?"]
+    covered = (
+        "i just got my card and ask you all: how long can i keep a dvd of a film from the shelf"
+    )
+    log = [covered, "Where do I register my marriage?"]
     assert check(golden, CheckOptions(log=log)).uncovered == [log[1]]
     assert call(["golden", "check", "golden", "--log", name]) == 0
     shown = capsys.readouterr()

@@ -144,7 +144,7 @@ grease](https://example.org/g). White paint is in hall 9.
 | Free | 60 |
 
 Call the duty engineer before you open the casing of pump 4.
-Write it down.
+Write it down. It will hum hum hum.
 Write
 it down.
 """
@@ -156,7 +156,7 @@ def test_gold_is_found_whatever_white_space_and_markup_and_else_kept(desk: Path,
              "bold": "Grease every 2,000 hours with lithium grease.", "cell": "Team 600",
              "head": "Plan Requests Team 600", "case": "in Hall 9",
              "number": "Call the duty engineer before you open the casing of pump 5.",
-             "part": "Free 6", "start": "aint  is in hall 9.", "many": "e",
+             "part": "Free 6", "start": "aint  is in hall 9.", "many": "e", "overlap": "hum hum",
              "twice": "write it  down.", "none": "Nobody wrote this anywhere."}  # fmt: skip
     records = [{"id": key, "query": key, "references": ["x"], "gold": [{"text": one}]}
                for key, one in texts.items()]  # fmt: skip
@@ -178,16 +178,16 @@ def test_gold_is_found_whatever_white_space_and_markup_and_else_kept(desk: Path,
             assert MANUAL[span.start : span.end] == span.text
     kept = {key: unplaced(one) for key, one in items.items() if one.gold is None}
     assert {key: [one["text"] for one in ones] for key, ones in kept.items()} == {
-        key: [texts[key]] for key in ("number", "part", "start", "many", "twice", "none")
+        key: [texts[key]] for key in ("number", "part", "start", "many", "overlap", "twice", "none")
     }
     assert items["none"].provenance["tool"] == "x" and kept["none"][0]["grade"] == 2
     assert "is at 10 places or more in" in kept["many"][0]["reason"]
     told = capsys.readouterr().out
     flat = " ".join(told.split())
-    assert "6 of 12 gold passages placed in the documents." in flat
-    assert "none (q.jsonl, line 12, field 'gold.0'): the text does not occur" in flat
+    assert "6 of 13 gold passages placed in the documents." in flat
+    assert "none (q.jsonl, line 13, field 'gold.0'): the text does not occur" in flat
     assert "(but for markup) is at 2 places in the documents: manual:" in flat
-    assert "6 gold passages left out" in flat
+    assert "7 gold passages left out" in flat
 
     write_sheet(ReviewStore(Path("golden")), Path("sheet.xlsx"))
     assert texts["none"] in str(read(Path("sheet.xlsx")))
