@@ -299,6 +299,7 @@ def test_a_text_at_several_places_is_counted(tmp_path: Path) -> None:
         (tmp_path / f"{name}.md").write_text(f"The {name} wing.\n\n{same}\n\nTwice? {name}.\n")
     documents = load_documents(tmp_path)
     every = ((Passage(same), 1), (Passage(same, document="west"), 0), (Passage("Twice?"), 1),
+             (Passage("for the key at the desk"), 1),
              (Passage("The west wing."), 0), (Passage(f"The west wing. {same}"), 0))  # fmt: skip
     for passage, repeated in every:
         aligner = ChunkAligner(documents)
