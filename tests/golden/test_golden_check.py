@@ -150,6 +150,7 @@ def test_what_a_judge_is_asked_and_what_its_scores_mean(golden: GoldenSet) -> No
         return SimpleNamespace(scores=rows)
 
     judges: list[dict[str, Any]] = []
+    judged = ("support", "complete", "answered")
     options = CheckOptions(judge="openai:a", budget="9 calls", metrics=["em"])
     found = checked(golden, options, evaluate=evaluate)
     assert judges == [{"judge": "openai:a", "budget": "9 calls"}] * 4
@@ -162,10 +163,9 @@ def test_what_a_judge_is_asked_and_what_its_scores_mean(golden: GoldenSet) -> No
     assert recall["references"] == ["films and magazines for one week"]
     assert {sample["query"] for sample in asked["umbrela"]} == {query}
     assert len(asked["umbrela"]) == 3 and "twelve" in asked["umbrela"][0]["passages"][0]["text"]
-    notes = [(one.check, one.item) for one in found.findings if one.check in asked_of_judges]
-    assert notes == [("support", name) for name in (one.id, one.id, two.id)] + [
-        ("complete", one.id), ("answered", none.id),
-    ]  # fmt: skip
+    notes = [(one.check, one.item) for one in found.findings if one.check in judged]
+    supported = [("support", name) for name in (one.id, one.id, two.id)]
+    assert notes == [*supported, ("complete", one.id), ("answered", none.id)]
     assert found.skipped.keys() == {"support", "answered"}
     assert found.blindness == {("em", "wrong"): (0, 1)}
     place = next(one.note.counts for one in found.findings if one.check == "answered")["place"]
@@ -177,9 +177,6 @@ def test_what_a_judge_is_asked_and_what_its_scores_mean(golden: GoldenSet) -> No
     [least] = [one.note.counts for one in found.findings if one.check == "support"]
     assert (asked.keys(), least["reference"]) == ({"faithfulness"}, "Seven days.")
     assert found.skipped.keys() == {"support", "complete", "answered"}
-
-
-asked_of_judges = ("support", "complete", "answered")
 
 
 def test_a_metric_that_does_not_see_a_mistake_is_told(golden: GoldenSet) -> None:

@@ -123,7 +123,7 @@ def test_half_a_section_is_incomplete_and_what_is_unanswerable_is_in_no_document
         assert draft.references[0].startswith(half) and len(half) < len(draft.references[0])
     mix = Mix.parse(["type=factual,yes-no,summary", "answerability=unanswerable"])
     drafts = list(OfflineGenerator(corpus).drafts(mix))
-    assert len(drafts) > 300
+    assert len(drafts) > 300 and any("say about firewood?" in one.query for one in drafts)
     other = OfflineGenerator(corpus, 1).drafts(mix)
     assert [one.query for one in drafts] != [one.query for one in other], "by the seed"
     whole = " ".join(one.text for one in corpus.documents.values()).casefold()
@@ -271,6 +271,9 @@ def test_a_search_gives_the_five_best_sections_and_pairs_share_rare_names(tmp_pa
         assert best == [f"d{at}" for at in range(n - 1, n - 6, -1)] and found.search("Sauna?") == []
         pairs = [(a.document, b.document) for a, b in pairs_with_shared_names(found.sections)]
         assert pairs[0] == ("d0", "d1") and len(pairs) == 2 + (28 if n == 8 else 0)
+    alike = {"a": "The lane is beside the mill, the tower and a bridge.", "b": "It is a lane."}
+    found = Corpus(load_documents(documents_of(tmp_path / "alike", **alike)))
+    assert [one.document for one in found.search("lane")] == ["b", "a"], "the shorter one"
     # A long section is divided at blank lines.
     texts = ["a" * 999, "b" * 999, "c", "d" * 2001, "e"]
     text = "# T\n\n" + "\n\n".join(texts) + "\n\n## Two\n\nF.\n"
@@ -288,8 +291,7 @@ def test_the_mix_is_met_by_largest_remainders() -> None:
     parts = Mix.parse(["type=factual,summary", "answerability=answerable,partial"])
     assert len(set(parts.kinds(40, 0))) == 4, "parts are independent of each other"
     joint = Mix.parse(["question_type=directly_answerable,reasoning_required,unanswerable"])
-    answerability = ("answerable", "unanswerable")
-    assert (*joint.parts.values(),) == (("single",), ("factual", "reasoning"), answerability)
+    assert joint.parts["answerability"] == ("answerable", "unanswerable")
     # An item has an id by what was said before and by its spans.
     one = draft("When is it?")
     later = replace(one, history=(Turn("user", "Hello."),))
@@ -423,7 +425,7 @@ def test_what_is_right_is_not_rejected_for_a_number_of_its_heading_or_for_its_le
 def test_queries_keep_capitals_and_ask_once_and_nothing_of_a_request(tmp_path: Path) -> None:
     texts = {
         "terms": "# Terms\n\nMr. Pieter Vos decides claims of 7 days. A claim in Class A "
-        "lasts 30 days. E01 stops all pumps for 5 minutes.\n",
+        "lasts 30 days. E01 stops all pumps for 5 minutes. I lend 9 books a week.\n",
         "faq": "# FAQ\n\n## Does it make noise?\n\nThe fan runs for 8 minutes. It is quiet.\n\n"
         "## E02: Heat\n\nThe pump is too hot. It stops.\n",
         "plan": "# Maintenance plan\n\nThe filter must be cleaned every 6 months.\n",
@@ -437,7 +439,8 @@ def test_queries_keep_capitals_and_ask_once_and_nothing_of_a_request(tmp_path: P
     asked = [one.query.split(": ", 1)[1] for one in drafts if one.wanted["type"] == "factual"]
     assert "Mr. Pieter Vos decides claims of how many days?" in asked
     assert "a claim in Class A lasts how many days?" in asked
-    assert "E01 stops all pumps for how many minutes?" in asked
+    codes = {"E01 stops all pumps for how many minutes?", "I lend how many books a week?"}
+    assert codes <= set(asked)
     assert "FAQ: does it make noise?" in queries
     assert "FAQ (Does it make noise): the fan runs for how many minutes?" in queries
     assert "What does FAQ say about E02: Heat?" in queries
