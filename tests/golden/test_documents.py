@@ -71,7 +71,6 @@ def test_an_encrypted_document_is_told_also_where_nothing_here_can_decrypt(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pypdf = pytest.importorskip("pypdf", reason="needs the extra 'docs'")
-
     pdf(tmp_path / "a.pdf", ["The pool."], password="secret")
     with pytest.raises(InputError, match=r"is encrypted\. Save it without a password"):
         load_documents(tmp_path)
@@ -144,7 +143,8 @@ def test_what_cannot_be_read_is_left_out_where_that_is_wanted(here: Path, capsys
 def test_documents_that_collide_are_told_at_once_and_left_out_where_that_is_wanted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    texts = {"a.md": "The same.", "b.md": "The same.", "b.txt": "Other.", "b2.md": "The same."}
+    texts = {"a.md": "The same.", "b.md": "The same.", "b.txt": "Other.", "b2.md": "The same.",
+             "c.md": "C.", "c.txt": "See."}  # fmt: skip
     with pytest.raises(InputError, match="holds no document"):
         load_documents(tmp_path)
     (tmp_path / "a.docx").write_bytes(b"x")
@@ -158,7 +158,7 @@ def test_documents_that_collide_are_told_at_once_and_left_out_where_that_is_want
     (tmp_path / "large.txt").write_bytes(b"long " * 100)
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
-    with pytest.raises(InputError, match="4 documents cannot be taken") as error:
+    with pytest.raises(InputError, match="5 documents cannot be taken") as error:
         readable_documents(tmp_path)
     assert "b.txt: has the same name as b.md but for its end" in str(error.value)
     assert "large.txt: is larger than 0 MB. Split it." in str(error.value)
@@ -167,9 +167,10 @@ def test_documents_that_collide_are_told_at_once_and_left_out_where_that_is_want
     assert str(one_error([error.value] * 21, tmp_path, "faults")).endswith("and 1 more.")
     (tmp_path / "large.txt").unlink()
     found, left_out = readable_documents(tmp_path, skip=True)
-    assert [one.path for one in found.values()] == ["a.md", "b.txt"]
+    assert [one.path for one in found.values()] == ["a.md", "b.txt", "c.md"]
+    assert left_out.pop("c.txt") == "has the same name as c.md but for its end"
     assert left_out == dict.fromkeys(("b.md", "b2.md"), "holds the same text as a.md")
-    for name in ("b.txt", "b2.md"):
+    for name in ("b.txt", "b2.md", "c.md", "c.txt"):
         (tmp_path / name).unlink()
     (tmp_path / "a.md").write_bytes(b"")
     (tmp_path / "b.md").write_bytes(b"")

@@ -159,7 +159,7 @@ def test_the_set_says_what_is_right_and_the_sample_what_was_asked(tmp_path: Path
     GoldenSet(tmp_path, [item]).save()
     asked: dict[str, Any] = {"query": "when", "history": (Turn("user", "The pool?"),)}
     said: dict[str, Any] = {"id": "q1", "answer": Answer("At nine."), "passages": (Passage("a"),)}
-    wrong = {"references": ("ten", "x"), "reference_groups": (("ten",), ("x",))}
+    wrong = {"references": ("ten", "x"), "reference_groups": (("ten",), ("x",)), "gold": ()}
     about = {"metadata": {"team": "south", "cost": 1}, "language": "de"}
     right = {
         "references": ("nine", "9"), "negative_references": ("ten",), "language": "en",
@@ -308,7 +308,6 @@ def test_records_of_several_systems_are_one_item_unless_they_differ(pool: Path, 
     assert (first.style, first.complexity) == ("", "d"), "what no record contradicts"
     assert [span.text for span in first.gold or ()] == ["at nine"]
     assert first.metadata == {"team": "x"}, "what differs belongs to the answers"
-
     records.append({**records[-1], "system": "one", "gold": [], "references": ["x"]})
     assert imports(records, "none") == 0
     assert [one.gold for one in GoldenSet.open(Path("none")).items][1] == [], "none is relevant"

@@ -161,7 +161,7 @@ def test_items_that_several_review_wait_until_all_have_decided_alike(tmp_path: P
         made = store.review("i0", name, "accept", version(store, "i0"), fields=fields)
         assert made.applied == bool(number)
     assert item_of(store, "i0").status == "accepted" and item_of(store, "i0").query == "Open when?"
-
+    store.review("i0", "eve", "reject", version(store, "i0"))  # by eve, who saw what they said
     for word in ("reject", "accept", "accept"):  # who waits may change her mind, and stays one
         typed = {"type": word}
         made = store.review("i1", "ann", word, version(store, "i1"), fields=typed)
