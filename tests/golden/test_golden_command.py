@@ -257,7 +257,7 @@ def test_a_difference_shows_gold_that_changed(desk: Path, capsys) -> None:
     now.items[1].gold = [one.model_copy(update={"grade": 7}) for one in now.items[1].gold or []]
     spans = now.items[2].gold or []  # at other places of the same document
     now.items[2].gold = [one.model_copy(update={"end": one.end + 1}) for one in spans]
-    now.items[3].gold = []
+    now.items[3].gold, now.items[4].metadata = [], {"team": "x"}
     now.items.append(GoldenItem(id="new", query="New?"))
     now.save()
     now.save_manifest(now.documents())
@@ -266,10 +266,11 @@ def test_a_difference_shows_gold_that_changed(desk: Path, capsys) -> None:
     assert f"changed: {now.items[0].id} (gold): " in out
     assert "twelve" in out and " is '" in out and "thirteen" in out
     assert call(["golden", "diff", "golden", "other", "--json"]) == 0
-    [change, regraded, moved, emptied, added] = json.loads(capsys.readouterr().out)["changes"]
+    [change, regraded, moved, emptied, told, added] = json.loads(capsys.readouterr().out)["changes"]
     assert moved["kind"] == "moved" and "gold" not in moved and "gold" not in emptied
     assert (emptied["kind"], added["kind"], added["id"]) == ("changed", "added", "new")
     assert change["gold"] == [[span.text, edited]] and regraded["kind"] == "changed"
+    assert (told["kind"], told["fields"]) == ("changed", ["metadata"])
     # Of long texts what differs is shown, with little beside it.
     assert differing("a" * 100, "a" * 101)[0] == repr(f"…{'a' * 60}")
     long, shown = f"{'a' * 70}b{'c' * 70}", f"…{'a' * 15}b{'c' * 15}…"
