@@ -22,7 +22,12 @@ from ragassay.judges.questions.grading import RelevanceGrade
 from ragassay.transport.budget import Account, Budget
 from ragassay.transport.endpoints import Prompt
 from ragassay.transport.endpoints.endpoint import Completion, Endpoint, EndpointError, Stopped
-from ragassay.transport.endpoints.endpoint_errors import from_status, rejected, retry_after, unreached
+from ragassay.transport.endpoints.endpoint_errors import (
+    from_status,
+    rejected,
+    retry_after,
+    unreached,
+)
 from ragassay.transport.endpoints.http_chats import MOST_TOKENS
 from ragassay.transport.providers_and_prices import Price
 from ragassay.transport.secrets import NO_KEY, Secret

@@ -20,7 +20,7 @@ from ragassay.judges.panel import Panel
 from ragassay.judges.question import Question
 from ragassay.judges.questions import ReportOnContext
 from ragassay.judges.questions.checklists import ClaimSupport, ExtractClaims
-from ragassay.judges.questions.grading import Relevance, RelevanceGrade, Satisfaction, AnswerMatch
+from ragassay.judges.questions.grading import AnswerMatch, Relevance, RelevanceGrade, Satisfaction
 from ragassay.judges.replay import Replay
 from valid_answers import largest, smallest
 

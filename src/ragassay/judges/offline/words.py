@@ -136,7 +136,7 @@ def _stem(token: str) -> str:
     if len(token) > 3 and token.isascii():
         token = _without(_without(_singular(token), _FORMS), _ENDINGS)
         if len(token) > 3:
-            if token[-1] == token[-2] and token[-1] not in "aeiouls":
+            if token[-1] == token[-2] and token[-1] not in "aeiouls0123456789":
                 token = token[:-1]
             token = re.sub("y$", "i", token.removesuffix("e"))
     return token[:STEM]
