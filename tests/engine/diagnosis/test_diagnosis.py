@@ -305,7 +305,7 @@ def test_only_a_comparison_with_references_says_which_answers_are_right(metric, 
         share = values if about == "support" else values >= found.below  # half is not supported
         assert found.share_right == pytest.approx(share.mean())
     assert ("answers are right" in verdict_of(found)) is (about == "answers")
-    assert ("not meaning). Most" in verdict_of(found)) is (about == "answers")
+    assert ("not meaning). 3 of" in verdict_of(found)) is (about == "answers")
 
 
 def test_a_class_that_needs_another_metric_says_which_and_how_to_compute_it() -> None:

@@ -108,8 +108,9 @@ class Diagnosis(Displayed):
     samples, ``added`` the metrics that the run lacked and that were computed for it, offline. For
     each sample of the run, ``classes`` has the class (``None`` where it does not fail), and
     ``unknown`` whether neither the headline nor a label says if it is right, as of
-    ``n_refusals_unknown`` refusals of queries without label, reference and gold, and ``right`` what
-    ``share_right`` is the mean of."""
+    ``n_refusals_unknown`` refusals of queries without label, reference and gold, ``right`` what
+    ``share_right`` is the mean of, and ``doubtful`` whether it fails by a hint only: of the
+    headline, or, where that is good, of its class."""
 
     name: str
     headline: str
@@ -139,6 +140,7 @@ class Diagnosis(Displayed):
     classes: Sequence[str | None] = field(repr=False)
     unknown: Sequence[bool] = field(repr=False)
     right: Sequence[float | None] = field(repr=False)
+    doubtful: Sequence[bool] = field(repr=False)
     judge_notes: Sequence[Note] = field(repr=False)
 
     def __repr__(self) -> str:
@@ -335,6 +337,10 @@ def diagnosis_of(
             )
         )  # fmt: skip
     classes.sort(key=lambda found: (found.fault is table.UNEXPLAINED, -found.n))
+    only_hint, weak = (
+        compares_words or metric.name in hints,
+        [c.fault for c in classes if c.only_hint],
+    )
     decided = dict.fromkeys([*(name for found in classes for name in found.judged), metric.name])
     return Diagnosis(
         name=result.name,
@@ -343,7 +349,7 @@ def diagnosis_of(
         judged=agreements.get(metric.name, ""),
         compares_words=compares_words,
         match_passes=match_passes,
-        only_hint=metric.name in hints or compares_words,
+        only_hint=only_hint,
         below=bound,
         headline_only=headline_only,
         thresholds=limits,
@@ -365,6 +371,9 @@ def diagnosis_of(
         classes=[None if fault is None else fault.name for fault in faults],
         unknown=unknown.tolist(),
         right=[float(value) if ok else None for value, ok in zip(right, among, strict=True)],
+        doubtful=[
+            only_hint if below else fault in weak for fault, below in zip(faults, low, strict=True)
+        ],
         judge_notes=joined(judged[name].note for name in decided if name in judged),
     )
 

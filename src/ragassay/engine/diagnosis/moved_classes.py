@@ -185,14 +185,9 @@ def moved(
     classes = tuple(sorted(classes, key=lambda row: (-abs(row.diff or 0.0), -(row.diff or 0.0))))
     right = None
     if first.measures in RIGHT and not not_alike and decided:
-        # A finding is a verdict where it is one without the samples that fail by a doubtful judge:
-        # that of the headline, or of a fault that counts however good the headline is.
-        by_fault = [row for row in occurring if row.own_fault or first.measures == "support"]
-        weak = {
-            row.name for row in occurring
-            if (row.name in hints if row in by_fault else first.only_hint)
-        }  # fmt: skip
-        firm = [weak.isdisjoint(both) for both in zip(before, after, strict=True)]
+        # A finding is a verdict where it is one without the samples that fail by a doubtful judge.
+        sides = (first.doubtful, rows_new), (second.doubtful, rows_old)
+        firm = [not any(fails[rows[key]] for fails, rows in sides) for key in decided]
         (test,), (alone,) = tested([FINE]), tested([FINE], firm)
         found, shown = (
             result.p_adjusted is not None and result.p_adjusted <= alpha_of(level)
