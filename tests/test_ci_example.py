@@ -1,7 +1,5 @@
 """`examples/ci`, a repository that gates its system: workflow, tests and hook run as they stand."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """CONTRIBUTING.md can be followed literally; hooks and workflow run what .ci/run runs."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

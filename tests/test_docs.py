@@ -1,7 +1,5 @@
 """Every command and every snippet in the documentation runs as it is printed."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import re

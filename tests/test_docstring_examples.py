@@ -1,7 +1,5 @@
 """The examples in the docstrings of the public surface run, and give what they print."""
 
-from __future__ import annotations
-
 import doctest
 import importlib
 import inspect

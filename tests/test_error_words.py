@@ -1,7 +1,5 @@
 """Errors of other packages are told with the place, the value and no secret."""
 
-from __future__ import annotations
-
 import json
 import warnings
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The bundled example keeps its promises: spans, ids, citations, counts, and how it is built."""
 
-from __future__ import annotations
-
 import importlib.util
 from pathlib import Path
 

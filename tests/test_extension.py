@@ -1,7 +1,5 @@
 """Adding a metric, a format or a suite is one file: nothing else needs an edit."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """What a cold start costs, told by the modules that it imports and not by a stopwatch."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

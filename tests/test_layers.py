@@ -1,7 +1,5 @@
 """The layers of docs/architecture.md: imports go down, and never in a circle."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The notebook in examples/ runs from its first cell to its last, in a kernel."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import os

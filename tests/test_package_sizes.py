@@ -1,7 +1,5 @@
 """No package grows unnoticed: the budget of lines stands in pyproject.toml."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 

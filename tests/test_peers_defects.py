@@ -6,8 +6,6 @@ are neither 0 nor 1 (test_mtrag_judged), one failed question costs its metric of
 (test_judged_runs), repeats and several metrics in the statistics (test_stats_*).
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """No option, column or setting is accepted and then read by nothing."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 from collections import defaultdict

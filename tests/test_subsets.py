@@ -1,7 +1,5 @@
 """Subsets by conditions: one language for runs, comparisons, golden sets and reviews."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

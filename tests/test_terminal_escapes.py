@@ -1,7 +1,5 @@
 """Nothing that is shown commands the terminal: no data, no name of a file, no model's words."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

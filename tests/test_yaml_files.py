@@ -1,7 +1,5 @@
 """YAML: what is filled in, anchors that stand for too much, and files of other programs."""
 
-from __future__ import annotations
-
 import pytest
 
 from ragassay.base.errors import InputError

@@ -3,8 +3,6 @@
 Each line of ``approved/run.txt`` was right, or as published, when it was approved. See `approved`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """``columns``: names, paths into nested records, several candidates."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Any damage of a workbook is one error, in every reader of workbooks."""
 
-from __future__ import annotations
-
 import io
 import random
 import re

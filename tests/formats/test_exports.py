@@ -1,7 +1,5 @@
 """What tools for observation and evaluation export, each shape as its documentation has it."""
 
-from __future__ import annotations
-
 import json
 import zipfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The table of exports (``exports.yaml``): a row is all that a new one needs."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

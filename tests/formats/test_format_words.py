@@ -1,7 +1,5 @@
 """The words of errors and notes are in one file, and each kind is told by the code."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

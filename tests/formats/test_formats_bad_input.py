@@ -1,7 +1,5 @@
 """Bad input gets one sentence that says file, line, field and what to do, and loses nothing."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

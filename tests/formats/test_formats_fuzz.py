@@ -1,7 +1,5 @@
 """Whatever stands in a file, it gives samples or an `InputError`; nothing else is ever raised."""
 
-from __future__ import annotations
-
 import gzip
 
 from hypothesis import HealthCheck, given, settings, strategies as st

@@ -1,7 +1,5 @@
 """Files as published systems write them."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Exports of LangSmith as its SDK, its pages and pandas write them."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path

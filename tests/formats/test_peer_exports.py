@@ -6,8 +6,6 @@ model (words in place of tokens), deepeval and ragas with metrics that ask nobod
 and the user that MLflow notes were renamed.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Files of questions with what is expected, beside what systems gave."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Shapes of data: column by column, several files, standard input, encodings, sheets, folders."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

@@ -1,7 +1,5 @@
 """Objects in memory are read by the text that they hold; any other object is an error."""
 
-from __future__ import annotations
-
 import json
 from collections import deque
 from dataclasses import dataclass, field

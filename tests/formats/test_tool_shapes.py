@@ -5,8 +5,6 @@ The folder ``shapes`` has a file a format. A case is a file (``records`` of JSON
 ``--approve`` writes what is read now: look at each sample that changed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import json

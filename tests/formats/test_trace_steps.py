@@ -1,7 +1,5 @@
 """Steps of traces: the same step is told by the same rule, whichever tool wrote it."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

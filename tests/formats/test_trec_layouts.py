@@ -1,7 +1,5 @@
 """A run or qrels file is read by exactly its layout, in text, JSON and Parquet."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import math

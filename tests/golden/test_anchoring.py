@@ -1,8 +1,6 @@
 """Spans are found again after edits: all that survive, none at a wrong place. An edited one begins
 and ends with its own words, whatever is inserted beside it. Chunks of any system are found, too."""
 
-from __future__ import annotations
-
 import random
 import re
 from dataclasses import replace

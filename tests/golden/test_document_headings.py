@@ -1,7 +1,5 @@
 """Every kind of document has sections: its headings, with their places in the canonical text."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Documents of each kind have one canonical text; what cannot be read is told."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

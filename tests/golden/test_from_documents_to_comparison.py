@@ -1,7 +1,5 @@
 """From documents to a comparison of two systems, by the commands of docs/golden.md alone."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import shutil

@@ -1,7 +1,5 @@
 """``ragassay golden check``: each check finds what was planted, and nothing in a sound set."""
 
-from __future__ import annotations
-
 import json
 from datetime import date
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``ragassay golden``: a set is made, looked after, and joined to answers."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Golden sets in the formats of other tools, read again by `run`'s readers."""
 
-from __future__ import annotations
-
 import json
 from datetime import date
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Columns of files that become golden sets: answers, gold spans in columns of their own, faults."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from datetime import date

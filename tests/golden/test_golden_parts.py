@@ -1,7 +1,5 @@
 """Splits of a golden set: what would give another query away stays in its part."""
 
-from __future__ import annotations
-
 import json
 import random
 import string

@@ -1,7 +1,5 @@
 """A run with gold passages beside the full one tells where a query fails."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -3,8 +3,6 @@
 ``approved/cases.txt`` holds blocks of passages (P), queries (Q), and statements (S).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

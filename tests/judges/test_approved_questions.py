@@ -1,7 +1,5 @@
 """What is asked is as it was approved: a question that is asked otherwise is paid for again."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator

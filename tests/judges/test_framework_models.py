@@ -1,7 +1,5 @@
 """Chat models of LangChain, LlamaIndex and datapizza as judges, where these are installed."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

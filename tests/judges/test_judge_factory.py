@@ -1,7 +1,5 @@
 """The words of ``--judge`` name a judge, or are refused with what to do."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

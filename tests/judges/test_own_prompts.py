@@ -1,7 +1,5 @@
 """Prompts of a user's own, in place of the package's: in requests, ledger keys and signatures."""
 
-from __future__ import annotations
-
 import warnings
 from pathlib import Path
 from typing import Any

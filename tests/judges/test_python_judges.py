@@ -1,7 +1,5 @@
 """A judge in Python is asked as any judge is: with ledger, limits, budget and evidence."""
 
-from __future__ import annotations
-
 import asyncio
 import importlib
 import json

@@ -4,8 +4,6 @@
 wrong. See `approved`.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import textwrap
 import typing

@@ -1,7 +1,5 @@
 """The metrics by BERTScore: in a run, by name, with what a record brings."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 import sacrebleu
 from hypothesis import given, settings, strategies as st

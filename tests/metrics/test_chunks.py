@@ -1,7 +1,5 @@
 """The corrected chunk metrics: one-to-one hits, perfect = 1, junk changes nothing."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 from typing import Any

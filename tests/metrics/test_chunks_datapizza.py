@@ -1,7 +1,5 @@
 """The published datapizza values, number for number (reference/datapizza.md)."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st

@@ -1,7 +1,5 @@
 """From an answer's text to what it cites, and what the citations are worth."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Citations by the name, title or address of a passage's document, and marks that name nothing."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """BERTScore over the runs of a query, on tiny encoders."""
 
-from __future__ import annotations
-
 import json
 from itertools import combinations
 from pathlib import Path

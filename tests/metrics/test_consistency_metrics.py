@@ -1,7 +1,5 @@
 """Metrics over the runs of a query: what they say of one group."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -5,8 +5,6 @@ Unicode's category P removed, articles of the language left out, and words parte
 at each character in Chinese; F1 counts common words.
 """
 
-from __future__ import annotations
-
 import random
 import unicodedata
 from collections import Counter

@@ -1,7 +1,5 @@
 """What the offline judge and its rules read of a language, as metrics ask them."""
 
-from __future__ import annotations
-
 import pytest
 
 import ragassay

@@ -1,7 +1,5 @@
 """What MT-RAG asks a judge: idk_eval, RL_F, RB_llm and underspecified_eval, and the whole suite."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """AutoNuggetizer: making nuggets within its limits, and the six scores."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The same values as pytrec_eval and trec_eval, whatever the source of the rankings."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from functools import cache

@@ -1,7 +1,5 @@
 """ROUGE as published counts letters a-z only: a run of texts in other scripts says so."""
 
-from __future__ import annotations
-
 import ragassay
 
 ARABIC = {"query": "كم؟", "answer": "عدد الأيام 30 يوما.", "references": ["30 يوما"]}

@@ -1,7 +1,5 @@
 """What an answer took: read from what asking recorded, and never invented."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Spans of documents: overlap, matches and characters."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

@@ -1,7 +1,5 @@
 """UMBRELA grades, and what a ranking is worth by them."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

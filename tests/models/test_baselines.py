@@ -1,7 +1,5 @@
 """BERTScore's published facts: baselines and recommended layers."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

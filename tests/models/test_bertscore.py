@@ -1,7 +1,5 @@
 """BERTScore is bert-score's, one pair at a time, and depends on nothing but the pair."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from pathlib import Path

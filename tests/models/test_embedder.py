@@ -1,7 +1,5 @@
 """Sentence vectors on this machine: those of a plain forward, whatever else goes through too."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Sequence

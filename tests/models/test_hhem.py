@@ -1,7 +1,5 @@
 """HHEM: the model by its weights' names, and the two metrics that it measures."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

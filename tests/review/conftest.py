@@ -1,7 +1,5 @@
 """The page of reviews, served, and a browser that looks at it."""
 
-from __future__ import annotations
-
 import socket
 import threading
 import time

@@ -1,7 +1,5 @@
 """Labels of answers by people: what is asked, who is asked, and that a run is judged by them."""
 
-from __future__ import annotations
-
 import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path

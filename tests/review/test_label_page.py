@@ -1,7 +1,5 @@
 """Labels of answers on the page, in a real browser."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

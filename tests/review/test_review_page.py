@@ -1,7 +1,5 @@
 """The page of reviews: its interface, and in a real browser."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Sheets: written, filled in by others, read back; the page as a program."""
 
-from __future__ import annotations
-
 import re
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Reviews in the folder: one at a time, several at a time, taken back; how far reviewers agree."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor

@@ -4,8 +4,6 @@ Other tests compare them with scipy, with published examples and by simulation; 
 option and message is held.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from functools import partial

@@ -1,7 +1,5 @@
 """Percentiles, their intervals without a distribution, and their differences."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Exact ratios of counts, beside scipy's."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

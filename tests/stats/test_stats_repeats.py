@@ -1,7 +1,5 @@
 """The arithmetic of repeated runs: spread, overlap of lists, variance components."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from dataclasses import astuple

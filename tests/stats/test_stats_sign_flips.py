@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import tracemalloc
 from fractions import Fraction
 from itertools import product

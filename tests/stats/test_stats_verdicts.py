@@ -1,7 +1,5 @@
 """The sign-flip test decides a comparison; a sentence says where its assumption is doubtful."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st

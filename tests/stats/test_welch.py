@@ -1,7 +1,5 @@
 """Welch's test of two means, beside scipy, and its error control in clusters."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st

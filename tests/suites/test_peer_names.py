@@ -1,7 +1,5 @@
 """Names of other tools' metrics: what they resolve to, what is said, and what the page says."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The default suite's two metrics that only an LLM measures: values, reasons and failures."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

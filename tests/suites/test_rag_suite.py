@@ -1,7 +1,5 @@
 """The default suite: the definitions of its metrics, and what traces without references give."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The suite trecrag from data to Open RAG Eval's files, and its Python face."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A judged metric for tests: does the answer try to answer?"""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

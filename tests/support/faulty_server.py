@@ -7,8 +7,6 @@ what the fault says, ``build(parameter_file)`` writes ``server.yaml`` as UltraRA
 
 # ruff: noqa: T201 - what it prints is its fault
 
-from __future__ import annotations
-
 import json
 import os
 import signal

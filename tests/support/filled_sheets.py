@@ -1,7 +1,5 @@
 """Sheets as a person's program reads and writes them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -6,8 +6,6 @@ exit code are those that `subprocess.Popen` gives it. What is not tried is that 
 imported: tests/service/worker/test_serve.py starts real ones.
 """
 
-from __future__ import annotations
-
 import atexit
 import gc
 import importlib
@@ -113,7 +111,7 @@ class Forks:
         """``path`` is searched for modules, beside what ``PYTHONPATH`` names."""
         self._path = path
 
-    def __enter__(self) -> Forks:
+    def __enter__(self) -> "Forks":
         path = os.pathsep.join(filter(None, (*map(str, self._path), os.environ.get("PYTHONPATH"))))
         self._folder = tempfile.TemporaryDirectory(prefix="ragassay-forks-")
         self.place = str(Path(self._folder.name) / "socket")

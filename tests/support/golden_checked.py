@@ -1,7 +1,5 @@
 """Checks of golden sets, as the command makes them."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from ragassay.engine.run.prepared_run import evaluate

@@ -1,7 +1,5 @@
 """A small model hub: as much of its API as downloading a model needs, over real HTTP."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Hostile texts: what somebody might write into a passage or an answer to steer a judge."""
 
-from __future__ import annotations
-
 import hashlib
 
 from question_examples import PASSAGE, QUERY

@@ -1,7 +1,5 @@
 """Answers of systems to a small golden set, and what people say of them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,8 +1,6 @@
 """``/v1/embeddings`` of the test server: vectors from the words of a text, so that like texts have
 like vectors, with everything that can go wrong with them."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

@@ -1,7 +1,5 @@
 """All that can go wrong between a judge and its endpoint, by name."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """An LLM judge before a test server, for tests."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
@@ -39,7 +37,7 @@ class Bench:
         self.server = server
         self.ledger = Ledger(folder / "ledger.sqlite")
 
-    def __enter__(self) -> Bench:
+    def __enter__(self) -> "Bench":
         return self
 
     def __exit__(self, *exception: object) -> None:

@@ -3,8 +3,6 @@
 Faults, rules and counters are those of the OpenAI form; errors are said in each one's own words.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import orjson

@@ -1,7 +1,5 @@
 """A request to the test server, and the rule by which it is answered."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import random

@@ -1,7 +1,5 @@
 """A real HTTP server on a port of its own; what it answers is said by who inherits from it."""
 
-from __future__ import annotations
-
 import threading
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer

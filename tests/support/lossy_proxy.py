@@ -1,7 +1,5 @@
 """Stands before a service and loses what it answers, or is away for a while."""
 
-from __future__ import annotations
-
 import http.client
 from http.server import BaseHTTPRequestHandler
 

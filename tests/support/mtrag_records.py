@@ -1,7 +1,5 @@
 """Records of MT-RAG's files, and what judges answer about them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

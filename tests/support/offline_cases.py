@@ -1,7 +1,5 @@
 """The cases of ``tests/judges/approved/offline_cases.txt``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 FILE = Path(__file__).parents[1] / "judges" / "approved" / "offline_cases.txt"

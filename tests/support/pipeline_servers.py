@@ -1,7 +1,5 @@
 """Servers for the tests of pipelines: folders of UltraRAG's layout, and plain MCP servers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 HEAD = """

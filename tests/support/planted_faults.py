@@ -1,8 +1,6 @@
 """Samples with known faults: the bundled example's passages with an answer that is right, and then
 one fault planted at a time."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A PostgreSQL server of the tests' own, in a temporary folder."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import socket
@@ -31,7 +29,7 @@ class PostgresServer:
         self._count = 0
         self._emptied = ""
 
-    def __enter__(self) -> PostgresServer:
+    def __enter__(self) -> "PostgresServer":
         self._folder = Path(tempfile.mkdtemp(prefix="ragassay-postgres-"))
         if self._user:
             shutil.chown(self._folder, "postgres")

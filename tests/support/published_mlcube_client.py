@@ -4,8 +4,6 @@
 that talks to ours over HTTP; nothing of it is imported elsewhere.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import sys

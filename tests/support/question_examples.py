@@ -1,7 +1,5 @@
 """One or more questions of each kind, what of them is under judgment, and how to read fences."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from collections.abc import Iterator

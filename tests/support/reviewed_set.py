@@ -1,7 +1,5 @@
 """A small golden set to review, and the bundled one."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ A process with everything imported forks for each command (`forked_modules`), so
 of them takes no twenty times of importing.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -31,7 +29,7 @@ class Commands:
         self._forks = Forks(*path)
         self._process: subprocess.Popen[bytes] | None = None
 
-    def __enter__(self) -> Commands:
+    def __enter__(self) -> "Commands":
         self._forks.__enter__()
         return self
 

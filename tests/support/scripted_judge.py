@@ -1,7 +1,5 @@
 """A judge for tests: it says what it is told to say, and remembers what it was asked."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A started server with pages, and what its tests put into it."""
 
-from __future__ import annotations
-
 import socket
 import threading
 import time

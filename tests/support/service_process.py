@@ -1,7 +1,5 @@
 """The service as a process, and a worker beside it."""
 
-from __future__ import annotations
-
 import json
 import socket
 import subprocess

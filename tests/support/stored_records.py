@@ -1,7 +1,5 @@
 """Tasks, records and jobs of a store."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

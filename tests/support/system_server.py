@@ -1,8 +1,6 @@
 """A system under test for tests: a server that answers by a function of the number of the request
 (from 0) and its JSON, which returns a `Reply`, or something that becomes JSON."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable
@@ -49,7 +47,7 @@ class SystemServer(LocalServer):
         """A mapping file for `echo`."""
         return MAPPING.format(url=self.url)
 
-    def __enter__(self) -> SystemServer:
+    def __enter__(self) -> "SystemServer":
         super().__enter__()
         Path("mine.yaml").write_text(self.mapping)
         return self

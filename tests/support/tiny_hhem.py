@@ -1,8 +1,6 @@
 """A model of HHEM's shape that fits into a test: the names, prefix and files of the published one,
 with two layers and a vocabulary of letters. Its numbers are chance, its arithmetic is not."""
 
-from __future__ import annotations
-
 import json
 import string
 from pathlib import Path

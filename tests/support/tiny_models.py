@@ -4,8 +4,6 @@ Their values are chance and their arithmetic is not: what a peer says about the 
 ragassay must say.
 """
 
-from __future__ import annotations
-
 import string
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The smallest and the largest valid answer to a question."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ragassay.judges.question import Question

@@ -1,7 +1,5 @@
 """A loop whose clock jumps: what takes minutes is over at once, and no load changes its order."""
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 from collections.abc import Callable, Coroutine

@@ -1,7 +1,5 @@
 """A PDF file with lines of text, made by hand: pypdf writes no text."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

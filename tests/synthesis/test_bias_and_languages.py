@@ -1,8 +1,6 @@
 """What a generator favours against the documents, in each language; filters and checks by words,
 refusals among them; what the offline generator leaves out."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Golden sets that a model writes and another one checks, over HTTP."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Golden sets by rules, without a model."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from dataclasses import replace

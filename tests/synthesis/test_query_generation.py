@@ -1,7 +1,5 @@
 """Open RAG Eval's configurations of query generation."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

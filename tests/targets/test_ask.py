@@ -1,7 +1,5 @@
 """Asking systems: what is recorded, kept and asked again; where the answers go."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sqlite3

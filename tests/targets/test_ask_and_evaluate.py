@@ -1,7 +1,5 @@
 """`ragassay ask --suite`: answers are evaluated as they arrive, and nothing is lost."""
 
-from __future__ import annotations
-
 import json
 import threading
 import time

@@ -1,7 +1,5 @@
 """Two processes that ask one system with one ledger share what they ask."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

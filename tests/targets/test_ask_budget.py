@@ -1,7 +1,5 @@
 """What asking will take (`--dry-run`), and what it may cost (`--budget`)."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections import Counter

@@ -1,7 +1,5 @@
 """The same command again: it gets further each time, and says what had failed before."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

@@ -1,8 +1,6 @@
 """What goes wrong with a system is one sentence that names target, query and what to do; one that
 refuses requests is named with its status, and is not asked a thousand times."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import signal

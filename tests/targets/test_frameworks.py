@@ -1,7 +1,5 @@
 """Systems made with the real packages LangChain and LlamaIndex, where these are installed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

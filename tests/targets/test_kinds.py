@@ -1,7 +1,5 @@
 """Every kind of target: what it is sent, and what is read of what it says."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys
@@ -341,7 +339,7 @@ class Message:
     content: str
     usage_metadata: dict[str, int] | None = None
 
-    def __add__(self, other: Message) -> Message:
+    def __add__(self, other: "Message") -> "Message":
         return Message(self.content + other.content, other.usage_metadata or self.usage_metadata)
 
 

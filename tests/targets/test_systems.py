@@ -1,7 +1,5 @@
 """What a system is sent and may cost, what its reply is read as, and what its summary adds up."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import math

@@ -1,8 +1,6 @@
 """Replies over HTTP, and what functions return, in the forms that there are; one that is broken off
 is a failure, never half an answer; tokens and cost that are no numbers are not measured."""
 
-from __future__ import annotations
-
 import datetime
 import gzip
 import json

@@ -1,7 +1,5 @@
 """Vectors from an endpoint: each paid for once, checked, kept before use, typed where they fail."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

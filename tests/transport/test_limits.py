@@ -1,7 +1,5 @@
 """How fast an endpoint may be asked, and when to stop asking. In virtual time: no test waits."""
 
-from __future__ import annotations
-
 import asyncio
 from contextlib import nullcontext
 from typing import Any

@@ -3,8 +3,6 @@
 What they send is answered by the test server in their own form.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 

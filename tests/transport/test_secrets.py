@@ -1,7 +1,5 @@
 """A key goes into a header, and nowhere else."""
 
-from __future__ import annotations
-
 import asyncio
 import copy
 import html

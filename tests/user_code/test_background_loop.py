@@ -1,7 +1,5 @@
 """Asynchronous work of all calls runs on one loop, so that clients with pools live on."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import multiprocessing

@@ -1,7 +1,5 @@
 """What a user's own code is known by."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib
 import sys

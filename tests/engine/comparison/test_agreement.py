@@ -1,7 +1,5 @@
 """How far the offline judge agrees with labels stands in one file, and is told with each metric."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import sys

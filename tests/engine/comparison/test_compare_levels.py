@@ -1,7 +1,5 @@
 """What a comparison says below its table: facts, a few lines of them, and how it was made."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a comparison says first: the suite's headline, what got worse, the slice that fell."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

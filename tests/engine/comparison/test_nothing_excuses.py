@@ -1,7 +1,5 @@
 """What a system did not retrieve, cite, claim or answer is no way around a gate."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

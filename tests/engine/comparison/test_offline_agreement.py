@@ -1,7 +1,5 @@
 """What may be called better or worse: who judged, and whether both runs were computed alike."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Two runs over different queries are compared by their means."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Why samples fail: which ones, what a class costs, what is missing, and what a change moved."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Iterator

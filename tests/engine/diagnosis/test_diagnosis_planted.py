@@ -1,7 +1,5 @@
 """Faults planted into the bundled example are told apart."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator

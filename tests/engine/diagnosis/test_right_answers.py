@@ -1,7 +1,5 @@
 """Is a change really better? What a comparison says of right answers, by data of known truth."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Cosine relevance and answer similarity from text alone, in whole runs."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

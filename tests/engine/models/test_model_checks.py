@@ -1,7 +1,5 @@
 """What a run says about its models, and files of models that are damaged: told at once, by name."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

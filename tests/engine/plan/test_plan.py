@@ -1,7 +1,5 @@
 """The plan before a run: what it says is what the run then asks."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import random

@@ -1,7 +1,5 @@
 """The plan beside the run itself: a real server counts what is really sent."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Who gave the judged values of a metric, in labels, in signatures and in sentences."""
 
-from __future__ import annotations
-
 import pytest
 
 from ragassay.base.score import AND, RECORD, Reason, Score, Unscored

@@ -1,7 +1,5 @@
 """From a score to the words behind it and back: votes, metrics of one's own, what is shown."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

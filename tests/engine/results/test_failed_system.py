@@ -1,7 +1,5 @@
 """A run whose system gave no answer at all is told in a sentence, not in tables without a value."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A run that is killed at any moment leaves no folder that reads as whole and mixes two runs."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Samples of a time interval, both ends included (ML cube's from_timestamp and to_timestamp)."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from datetime import UTC, datetime

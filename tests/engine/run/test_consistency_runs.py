@@ -1,7 +1,5 @@
 """The suite consistency end to end: two steps, two folders, every report."""
 
-from __future__ import annotations
-
 import csv
 import json
 import random

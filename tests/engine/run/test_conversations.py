@@ -1,7 +1,5 @@
 """Turns of one conversation belong together, also where only the ids tell which they are."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

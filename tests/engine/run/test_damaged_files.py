@@ -1,7 +1,5 @@
 """Files that were damaged or made to do harm are one sentence and exit code 2."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import shutil

@@ -1,7 +1,5 @@
 """Contexts that are one text: cut, told, or refused where chunks are counted (ML cube)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

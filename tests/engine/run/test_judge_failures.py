@@ -1,7 +1,5 @@
 """Why the judge did not answer is told once, in every output, whatever else was scored."""
 
-from __future__ import annotations
-
 import json
 import socket
 from pathlib import Path

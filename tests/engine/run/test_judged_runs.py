@@ -1,7 +1,5 @@
 """A run that asks a judge: its evidence, its cost, its failures, and the way back from a score."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections import Counter

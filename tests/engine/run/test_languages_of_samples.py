@@ -1,7 +1,5 @@
 """The language of samples: a field, else told by their words; a default slice of a run."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Nugget banks: facts that belong to a query, pooled over systems, editable, named by a hash."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Percentiles as metrics of a run: in its summary, in gates, between two runs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -3,8 +3,6 @@
 The real command, against a real server, killed for real.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import sqlite3

@@ -1,7 +1,5 @@
 """How many functions one sample passes through: a reader who follows it can hold so many."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Two processes with one ledger never pay for a question twice."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time

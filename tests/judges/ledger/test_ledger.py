@@ -1,7 +1,5 @@
 """What was paid for is kept, found again, and readable by others."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import hashlib

@@ -1,7 +1,5 @@
 """A ledger that cannot be written ends a run; the same run goes on when it can be."""
 
-from __future__ import annotations
-
 import random
 import sqlite3
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Answers of systems under test in a ledger: counted by system, deleted by system or age."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path

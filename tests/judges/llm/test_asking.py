@@ -1,7 +1,5 @@
 """The asker: how it ends where a judge does not, and how it says how far it is."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

@@ -1,8 +1,6 @@
 """What a request is made of. Explanations come in the query's language; ``language`` sets another
 one."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

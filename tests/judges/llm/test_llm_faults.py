@@ -1,7 +1,5 @@
 """Whatever goes wrong between a judge and its endpoint ends as an answer or as a typed failure."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 from dataclasses import replace

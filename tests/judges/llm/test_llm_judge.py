@@ -1,7 +1,5 @@
 """The LLM judge asks once, keeps what it paid for, and says how it asked."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import zlib

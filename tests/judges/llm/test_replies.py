@@ -1,7 +1,5 @@
 """A grade is taken from the agreed place, or there is none."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The offline judge keeps its marks against people, on MT-RAG's human labels."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the offline judge answers to each kind of question, and what it says it cannot tell."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 import threading

@@ -1,7 +1,5 @@
 """Whatever the text: the offline judge answers validly, the same each time, and in bounded time."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from hypothesis import example, given, settings, strategies as st

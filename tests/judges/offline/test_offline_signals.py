@@ -1,7 +1,5 @@
 """The three signals: coverage by the best window, order of words, what differs in a near copy."""
 
-from __future__ import annotations
-
 from string import ascii_lowercase
 
 import pytest

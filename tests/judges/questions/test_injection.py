@@ -3,8 +3,6 @@
 `injections.HOSTILE` holds what they try.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Iterator
 from typing import Any

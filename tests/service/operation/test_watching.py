@@ -1,7 +1,5 @@
 """Whoever keeps the service running sees what it does, and no content of what it keeps."""
 
-from __future__ import annotations
-
 import json
 import logging
 import re
@@ -40,7 +38,7 @@ class Used:
         store.close()
         self._folder, self._form = folder, form
 
-    def __enter__(self) -> Used:
+    def __enter__(self) -> "Used":
         self._serving = serving(self._folder, "--log", self._form, "--embedder", EMBEDDER)
         self.service = self._serving.__enter__()
         return self

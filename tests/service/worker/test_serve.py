@@ -1,7 +1,5 @@
 """The commands of the service, as processes: they serve, work, survive and end."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os
