@@ -225,6 +225,8 @@ def test_what_validate_counts_is_what_run_scores(capsys: pytest.CaptureFixture[s
     assert call(["run", str(path), "--metrics", "nDCG@10,P@5,em"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "nDCG@10, P@5: unscored, missing input, first in sample 'a': retrieved passage 1" in said
+    (found,) = ragassay.evaluate(str(path)).steps
+    assert "passages_without_ids" in {note.kind for note in found.summary.notes}
     data = [{"id": f"{n}-{k}", "passages": [{"id": "a"}] * n + [{"text": "b"}], "gold_ids": ["a"]}
             for n in range(4) for k in range(n + 1)]  # fmt: skip
     assert [*ragassay.plan(data, "RR").lacking["RR"].values()] == [4, 3, 2]  # the most frequent

@@ -135,6 +135,14 @@ def prepare(
         for part, kind in (("passages", "no_passages"), ("answer", "no_answer")):
             lacking = whole and all(getattr(sample, part) is None for sample in whole)
             notes.extend([Note(kind)] if lacking and not config.metrics else ())
+        ids = [each.id for sample in whole for each in sample.passages or ()]
+        gold = [each for sample in whole for each in sample.gold or ()]
+        if (
+            any(each.id and not (each.text or each.document) for each in gold)
+            and ids
+            and not any(ids)
+        ):
+            notes.append(Note("passages_without_ids"))
         every = suite.fitted(samples, lambda metric: True)
         # What is named is measured, whoever is asked.
         if config.metrics or judge or set(config.judge) - {OFFLINE}:
