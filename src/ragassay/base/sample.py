@@ -65,7 +65,8 @@ class Passage:
             hint = "Scores must be finite numbers; leave the score out if there is none."
             problem = f"a passage has the score {self.score}"
             raise InputError(problem, field="passages.score", hint=hint)
-        _check_span(self.start, self.end, "passages")
+        if self.start is not None or self.end is not None:
+            _check_span(self.start, self.end, "passages")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,8 @@ class GoldPassage:
             hint = "Give 'id', 'text', or 'document' with 'start' and 'end'."
             problem = "a gold passage has neither an id, a text nor a document"
             raise InputError(problem, field="gold", hint=hint)
-        _check_span(self.start, self.end, "gold")
+        if self.start is not None or self.end is not None:
+            _check_span(self.start, self.end, "gold")
 
 
 @dataclass(frozen=True, slots=True)

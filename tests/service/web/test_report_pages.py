@@ -111,7 +111,7 @@ def test_parts_of_a_report_are_tabs_and_failing_samples_a_link(page, scriptless,
     page.go_back()
     page.wait_for_selector(f"{current} >> text=Metrics")
     page.go_back()
-    page.click("text=10 of 30 samples fail")
+    page.click("a >> text=10 of 30 samples fail")
     page.wait_for_selector("#count:has-text('10 of 30 samples')")
     assert parts_of(page) == ["Samples"]
     assert page.locator(".expand").all_inner_texts() == [f"q{at}" for at in range(0, 30, 3)]
