@@ -150,14 +150,14 @@ def test_lines_of_text_hold_the_same_and_no_line_can_be_forged(capsys) -> None:
     time, level, event, *facts = line.split(maxsplit=3)
     assert datetime.fromisoformat(time).tzinfo and (level, event) == ("info", "request")
     assert facts[0].startswith('status=200 token="a \\"name\\"\\n2026 info x=1" route=/a x="y=1"')
+    start_log("json")
+    logging.getLogger("uvicorn").error("It broke.", exc_info=ValueError("why"))
+    assert "ValueError: why" in json.loads(capsys.readouterr().err)["exception"]
     start_log(None)
     log_event("request", status=200)
     assert capsys.readouterr().err == ""
     log_event("error", level=40, error="x")
     assert " error error=x\n" in capsys.readouterr().err
-    start_log("json")
-    logging.getLogger("uvicorn").error("It broke.", exc_info=ValueError("why"))
-    assert "ValueError: why" in json.loads(capsys.readouterr().err)["exception"]
 
 
 def test_what_waits_is_counted(store: Store) -> None:
