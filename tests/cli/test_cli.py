@@ -134,7 +134,8 @@ def test_files_of_answers_are_compared_like_their_runs(tmp_path: Path, monkeypat
     Path("a.csv").write_text("query,answer\nWo?,Köln", encoding="cp1252")
     Path("b.csv").write_text("query,answer\nWo?,\nWer?,Ich")
     assert run(*shlex.split("compare a.csv b.csv -m answer_words --encoding l1 --ledger l")) == 3
-    assert "note: b.csv: 1 of 2 samples" in capsys.readouterr().err  # which file a note is about
+    said = capsys.readouterr().err  # which file a note is about, said once
+    assert "note: b.csv: 1 of 2 samples" in said and "b.csv: b.csv: " not in said
 
 
 def test_a_folder_an_export_is_compared_and_its_files_alone_are_not(

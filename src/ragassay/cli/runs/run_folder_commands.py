@@ -261,7 +261,9 @@ def _pairs(given: Given, notes: list[str]) -> list[tuple[Result, Result]]:
         for note, run in of_files
     )
     notes += (
-        text if len(of) == len(runs) else f"{', '.join(map(str, of))}: {text}"
+        text
+        if len(of) == len(runs) or text.startswith(f"{of[0]}: ")
+        else f"{', '.join(map(str, of))}: {text}"
         for text, of in by_text.items()
     )
     if len(given.runs) == 1:
