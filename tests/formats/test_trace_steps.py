@@ -113,6 +113,12 @@ def test_a_wrong_time_is_told_by_the_name_that_the_file_has(trace, name, tmp_pat
         one_sample(tmp_path / "a.jsonl", trace)
 
 
+def test_times_that_tools_write_without_a_zone_are_utc(tmp_path: Path) -> None:
+    trace = langsmith(start_time="2026-01-01T00:00:00")
+    made = one_sample(tmp_path / "a.jsonl", trace, notes=(notes := Notes()))
+    assert made.timestamp == 1767225600 and "zone" not in " ".join(notes)
+
+
 def test_metadata_that_are_nested_are_told_and_known_names_stay(tmp_path: Path) -> None:
     notes = Notes()
     written = {"user": {"plan": "free"}, "name": "mine", "lang": "de"}

@@ -129,6 +129,12 @@ def test_what_a_diagnosis_and_asking_gave_is_readable(run, old, monkeypatch) -> 
         rows = (replace(first, p_adjusted=p),)
         said = right_moved(replace(change, level=level, classes=rows), not found)
         assert (len(said) == 2, ": " in said[0]) == (found, found)
+    # Of several, the one that moved furthest, and the furthest of those that moved the other way.
+    moves = [replace(first, title=name, diff=diff, p_adjusted=0.01)
+             for name, diff in (("A", -0.5), ("B", -0.4), ("C", 0.3), ("D", 0.2))]  # fmt: skip
+    for rows, names in ((moves, ["A", "C"]), (moves[:2], ["A", "B"]), (moves[2:], ["C", "D"])):
+        said = right_moved(replace(change, classes=tuple(rows)), False)
+        assert [text.partition(":")[0] for text in said[1:]] == names
     queries = [{"id": str(n), "query": HOSTILE} for n in range(3)]
 
     def one_fails(query: str, metadata: dict[str, str]) -> str:

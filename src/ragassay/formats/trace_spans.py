@@ -14,7 +14,7 @@ from ragassay.base.errors import InputError, did_you_mean
 from ragassay.base.printable import few
 from ragassay.base.sample import Sample
 from ragassay.formats.format_words import wrong
-from ragassay.formats.records import step_contents
+from ragassay.formats.records import field_values, step_contents
 from ragassay.formats.records.field_names import NAMES
 from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.sources.opening import shaped
@@ -183,7 +183,10 @@ def _record(name: str, root: Span, steps: list[Span], mapper: Mapper) -> dict[st
             metadata.setdefault(name, value)
     record["metadata"] = metadata
     record |= {key: value for key, value in root.fields.items() if value is not None}
-    record["timestamp"] = step_contents.of_any_unit(record.get("timestamp"))
+    moment = step_contents.of_any_unit(record.get("timestamp"))
+    if not mapper.zone and field_values.lacks_zone(moment):  # tools write their times in UTC
+        moment = field_values.timestamp(moment, "timestamp")
+    record["timestamp"] = moment
     return mapper.unchosen(record)
 
 

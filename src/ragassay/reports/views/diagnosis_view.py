@@ -27,8 +27,8 @@ FAULTS = (*CLASSES, UNEXPLAINED)
 _MOVES = 12
 """Ways in which samples moved that are listed, the most frequent first."""
 
-MOST_CLASSES, LINE = 2, 54
-"""Classes in the sentence of a comparison, and characters of names in one of its lines."""
+LINE = 54
+"""Characters of names in a line of a comparison."""
 
 _TITLES = {fault.name: fault.title for fault in FAULTS}
 """What each class is called, by name."""
@@ -118,7 +118,9 @@ def right_moved(change: Moved, too_few: bool) -> list[str]:
         row for row in change.classes
         if row.p_adjusted is not None and row.p_adjusted <= alpha_of(change.level)
     ]  # fmt: skip
-    for row in shown[:MOST_CLASSES]:
+    # The one that moved furthest, and the one that moved furthest the other way.
+    other = [row for row in shown if (row.diff or 0.0) * (shown[0].diff or 0.0) < 0.0]
+    for row in [*shown[:1], *(other or shown[1:])[:1]]:
         hint = f" ({wording.HINT})" * row.only_hint
         said.append(sentence("class_moved", fault=row.title, n=row.new, old=row.old, hint=hint))
     return said
