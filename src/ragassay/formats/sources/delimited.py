@@ -7,7 +7,7 @@ import csv
 import re
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, suppress
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 
 from ragassay.base.errors import InputError
@@ -69,7 +69,8 @@ def beginning(path: Path, encoding: str | None = None) -> tuple[tuple[str, ...],
     with suppress(InputError, csv.Error):
         with closing(opening.text_lines(path, encoding)) as lines:
             first, declared = _opening(lines)
-            columns = tuple(next(csv.reader([first], delimiter=declared or _delimiter(first)), []))
+            header = chain([first], islice(lines, 99))  # a name may have line ends
+            columns = tuple(next(csv.reader(header, delimiter=declared or _delimiter(first)), []))
         with closing(rows(path, encoding)) as listed:
             return columns, next(listed, (0, Row()))[1]
     return columns, {}
