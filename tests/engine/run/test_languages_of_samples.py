@@ -52,6 +52,11 @@ def test_the_field_decides(name: str) -> None:
     assert slices(data, slice_by=[name]) == {name: ["fi", "tr"]}
     told = [Sample(id=o["id"], query=o["query"], metadata={name: o[name]}) for o in data]
     assert slices(told) == {name: ["fi", "tr"]}
+    # Scores in a table are no slices, unless named; versions are.
+    told = [{**one, "score": ("1.0", "0.25")[at % 2], "version": ("1.0", "1.1")[at % 2]}
+            for at, one in enumerate(records("en", "en"))]  # fmt: skip
+    told = [{**one, "id": f"{at}"} for at, one in enumerate(told)]
+    assert [[*slices(told, slice_by=by)] for by in (None, ["score"])] == [["version"], ["score"]]
     assert (first := next(iter(from_records(data)))).language == "tr" and not first.metadata
 
 

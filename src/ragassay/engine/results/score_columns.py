@@ -387,7 +387,8 @@ class SampleColumns:
                 name: column
                 for name, column in sorted(columns.items())
                 if (n := sum(map(bool, column))) >= 4  # two values of two
-                and 1 < len(set().union(*column)) <= n / 2
+                and 1 < len(values := set().union(*column)) <= n / 2
+                and not all(map(_SHARE_OF_ONE.fullmatch, values))  # scores in a table
             }
 
 
@@ -401,6 +402,7 @@ def _labels(value: object) -> Labels:
     return tuple(dict.fromkeys(chain(*each))) if all(each) else ()
 
 
+_SHARE_OF_ONE = re.compile(r"0?\.\d+|1\.0+")
 _FIRST, _LATER = ("first",), ("later",)
 """The labels of a turn."""
 
