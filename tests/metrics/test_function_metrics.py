@@ -341,7 +341,7 @@ def test_two_functions_of_one_name_share_no_value() -> None:
     assert short.signature != long.signature and _made(1).signature == short.signature
     scopes: list[dict[str, Any]] = [{}, {}]
     for n, scope in enumerate(scopes):  # without a source
-        exec(f"def unread(answer): return len(answer) > {n}", scope)
+        exec(compile(f"def unread(answer): return len(answer) > {n}", "<made>", "exec"), scope)
     assert len({ragassay.metric(scope["unread"]).signature for scope in scopes}) == 2
     for one, value in ((short, False), (long, True), (short, False)):
         for options in ({"suite": [one]}, {"metrics": [one]}):
