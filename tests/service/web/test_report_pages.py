@@ -44,6 +44,7 @@ def test_the_address_keeps_what_the_list_shows_and_samples_follow_it(page: Any, 
     page.select_option("select[data-slice]", label="second")
     page.wait_for_selector("#count:has-text('60 of 120')")
     page.select_option("#size", "25")
+    page.wait_for_selector("#page:has-text('Page 1 of 3')")  # the head is made anew, too
     page.click("[data-key=id] button")
     page.wait_for_selector("[data-key=id][aria-sort=ascending]")
     page.click("[data-key=id] button")
