@@ -37,6 +37,7 @@ def test_a_twin_costs_nothing() -> None:
 
 def test_a_yes_or_no_metric_counts_ties_half_whatever_stands_before_it() -> None:
     """A graded metric with the same statistic does not hand its whole ties on."""
+    assert sign_flips([[1.0, -1.0]], halves=[True]).deciding.tolist() == [1.0]  # the mean is 0
     lost = np.where(np.arange(50) < 5, -1.0, 0.0)
     rows, halves = np.vstack([lost, lost, lost]), [True, False, True]
     alone = max_t(sign_flips(lost, halves=[True]), [0])[0][0]

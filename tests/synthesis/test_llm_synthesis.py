@@ -3,7 +3,9 @@
 import re
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import orjson
 import pytest
@@ -380,3 +382,9 @@ def test_what_a_function_raises_is_told_and_the_set_is_incomplete(
     command = ["golden", "synthesize", str(DOCUMENTS), "-o", str(tmp_path / "golden"), "--n", "2"]
     assert call([*command, "--checker", "offline", "--generator", "own_writer:broken"]) == 3
     assert "'on holiday'" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_quote_is_found_across_the_line_ends_of_a_document() -> None:
+    generator, section = Mock(), SimpleNamespace(text="It opens\n at nine.", start=5)
+    LLMGenerator._span(generator, "opens at  nine.", [section])
+    generator._corpus.span.assert_called_once_with(section, 8, 23)

@@ -95,6 +95,9 @@ def test_queries_that_had_failed_are_told_with_their_repeats() -> None:
     asked(n=2, repeat=2)
     (note,) = asked(n=2, repeat=2).summaries["always"].notes
     assert note.counts == {"n": 2, "total": 4, "what": "queries, repeats counted,"}
+    options = {"ledger": LEDGER, "repeat": 2}  # of a limit's queries every repeat is scored
+    result = ragassay.evaluate(QUERIES, "error_rate", system=always, limit=3, ask_options=options)
+    assert result.summary.metrics["error_rate"].n_scored == 6
 
 
 @pytest.mark.parametrize(("failing", "budget", "rate"), [

@@ -110,8 +110,16 @@ def test_what_a_piece_of_work_began_ends_with_it_and_other_work_goes_on() -> Non
     other.submit(begin("other")).result(10)
     run(begin("mine")).result(10)
     assert ended == ["mine"]
+
+    async def begin_and_fail() -> None:
+        await begin("failed")
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        run(begin_and_fail()).result(10)
+    assert ended == ["mine", "failed"]
     other.close(10)
-    assert ended == ["mine", "other"]
+    assert ended == ["mine", "failed", "other"]
 
 
 def test_work_that_holds_the_loop_holds_nobody_else() -> None:

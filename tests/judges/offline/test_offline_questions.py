@@ -154,6 +154,7 @@ def test_an_answer_that_holds_a_wrong_answer_as_well_matches_nothing() -> None:
     ("Yes.", ["No."], True), ("Non.", ["Sí."], True), ("Yes.", ["No.", "Yes."], False),
     ("Yes.", ["At nine."], False), ("At nine.", ["No."], False), ("Yes.", [], False),
     ("It was sold. In 1912.", ["It was built. In 1968."], False),
+    ("It came in 1986. It sold well.", ["In 1968."], True),
 ])  # fmt: skip
 def test_an_answer_says_otherwise_by_its_numbers_or_its_yes(answer, references, otherwise) -> None:
     assert says_otherwise("What happened in 1911?", answer, references) is otherwise

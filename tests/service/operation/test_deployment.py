@@ -11,6 +11,9 @@ from sqlalchemy.engine import make_url
 
 from ragassay.cli.command import COMMANDS
 from ragassay.cli.command_line import app
+from ragassay.service.sample_project import create_sample
+from ragassay.service.store.database import Store
+from ragassay.service.store.projects import create_project
 from service_process import serving
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -64,6 +67,11 @@ def test_the_service_begins_with_a_sample_and_finished_reports(tmp_path, monkeyp
         assert found["differences"] and found["n_common"] == 72
     with serving(folder, "--sample", "--no-worker") as service:  # begins where it was
         assert service.ask("GET", "projects") == [project]
+
+
+def test_other_projects_are_no_sample(store: Store) -> None:
+    create_project(store, "mine")
+    assert [len(create_sample(store)) for _ in range(2)] == [2, 0]
 
 
 def instructions() -> list[tuple[str, str]]:
