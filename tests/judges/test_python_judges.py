@@ -363,7 +363,8 @@ class _Llm:
     def complete(self, prompt: str) -> Any:
         if not isinstance(prompt, str):
             raise AssertionError(prompt)
-        return SimpleNamespace(text=SAID, raw={})
+        counts = {"prompt_tokens": 10, "completion_tokens": 4}
+        return SimpleNamespace(text=SAID, raw={}, additional_kwargs=counts)
 
 
 class _Client:
@@ -386,7 +387,7 @@ class _Chat:
 
 
 @pytest.mark.parametrize(("judge", "label", "tokens"), [
-    (_ChatModel(), "python:_ChatModel:big", 40), (_Llm(), "python:_Llm:small", 0),
+    (_ChatModel(), "python:_ChatModel:big", 40), (_Llm(), "python:_Llm:small", 40),
     (_Chat(), "python:_Chat:tiny", 0), (_Client(), "python:_Client:pizza", 40),
 ])  # fmt: skip
 def test_chat_models_are_asked_by_their_methods(
