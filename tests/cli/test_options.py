@@ -130,7 +130,7 @@ BAD_FILES = {
     ("run data.jsonl --level 2", "--level: must be less than 1"),
     ("run data.jsonl --from yesterday", "--from: 'yesterday' is not a time"),
     ("run data.jsonl --temperature -1", "--temperature: "), ("token create x --days 0", "> 0"),
-    ("run data.jsonl --separator -", "--separator requires an argument"),
+    ("run data.jsonl --separator -", "requires an argument"),
     *((f"run data.jsonl {flag} '{name}'", "a name is empty (an unset variable?)")
       for flag in ("--suite", "--judge")
       for name in ("", " ", "openai:gpt-4o,", "replay:a.jsonl,,offline")),
