@@ -337,10 +337,8 @@ def diagnosis_of(
             )
         )  # fmt: skip
     classes.sort(key=lambda found: (found.fault is table.UNEXPLAINED, -found.n))
-    only_hint, weak = (
-        compares_words or metric.name in hints,
-        [c.fault for c in classes if c.only_hint],
-    )
+    only_hint = compares_words or metric.name in hints
+    weak = [found.fault for found in classes if found.only_hint]
     decided = dict.fromkeys([*(name for found in classes for name in found.judged), metric.name])
     return Diagnosis(
         name=result.name,
