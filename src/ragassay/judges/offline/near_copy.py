@@ -147,11 +147,13 @@ class Comparison:
             stands in the place of another number, unit, name or of an opposite is left out.
         kind: how they contradict each other.
         copy: whether all of it stands in the other one, but for words in the place of others.
+        exchanged: of a copy, how many words these are.
     """
 
     near: float
     kind: Kind | None = None
     copy: bool = False
+    exchanged: int = 0
 
 
 def compared(own: tuple[Word, ...], other: tuple[Word, ...]) -> Comparison:
@@ -199,7 +201,7 @@ def compared(own: tuple[Word, ...], other: tuple[Word, ...]) -> Comparison:
         kind = "opposite" if kinds else "negation"
     n = len(same) + exchanged
     copy = not kind and not added and len(same) >= 2 and exchanged <= max(1, EXCHANGED * n)
-    return Comparison(near, kind, copy)
+    return Comparison(near, kind, copy, exchanged if copy else 0)
 
 
 def _against(word: Word, there: tuple[Word, ...]) -> Kind | None:

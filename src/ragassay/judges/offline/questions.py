@@ -37,7 +37,7 @@ STARS = (0.1, 0.2, 0.35, 0.5)
 ENCODED = 0.25  # part of the relevance that is the cosine, where there is a sentence encoder
 NEAR_QUERY = 0.35  # share of a query's weight from which a sentence is near it
 SAME = 0.6  # share of the stems of two nuggets that both hold, from which they are one nugget
-SHORT, FOUND = 5, 0.6
+SHORT, FOUND = 2, 0.66
 """Largest number of content words of a reference that must all be found in an answer; share of a
 longer one's weight that must be."""
 
@@ -300,8 +300,9 @@ def _matched(query: str, answer: str, reference: str) -> float:
     whole = {stem for part in joined if not known.issuperset(part) for stem in part}
     new = [stem for stem in stems if stem not in known or stem in whole] or stems
     text = evidence((answer,))
-    contradicts = near_copy(reference, text).kind or _denied(answer, new) != _denied(reference, new)
-    if contradicts or not text.holds(strict(reference) & set(new), ()):
+    found = near_copy(reference, text)
+    contradicts = found.kind or _denied(answer, new) != _denied(reference, new)
+    if contradicts or found.exchanged or not text.holds(strict(reference) & set(new), ()):
         return 0.0
     said = {s for part in stated(answer) for s in content(topic(part))} - known
     if len(new) < len(stems) and 0 < len(said) <= SHORT and said.issubset(stems):

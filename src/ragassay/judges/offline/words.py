@@ -185,7 +185,9 @@ def is_number(stemmed: str) -> bool:
 UNITS = frozenset(map(stem, _UNITS.values()))  # stems of units of measure and money
 
 
-_NAME = re.compile(r"(?<=[\w,;:)\"'’”] )[A-ZÀ-ÖØ-Þ][\w’'+#-]*|\b[A-Z]{2}[A-Z0-9]*\b")
+_NAME = re.compile(
+    r"(?<=[\w,;:)\"'’”] )[A-ZÀ-ÖØ-Þ][\w’'+#-]*|\b[A-Z]{2}[A-Z0-9]*\b|^[A-ZÀ-ÖØ-Þ]\w+(?= [A-ZÀ-ÖØ-Þ])"
+)
 _MID = re.compile(r"(?<=[\w,;:)\"'’”] )[^\W\d_][\w’'-]*")
 
 
