@@ -252,3 +252,12 @@ def test_chunk_metrics_lack_what_leaves_them_unscored(part: str, grade: int) -> 
         metric = parse(name)
         lacks = metric.lacks(sample)
         assert lacks == (found if isinstance(found := metric.score(sample), Unscored) else None)
+
+
+@pytest.mark.parametrize(("text", "rc"), [
+    ("cases:\n- name: a\n  inputs: Who wrote Emma?\n  expected_output: Austen\n", 3),  # of a tool
+    ("cases: 3\n", 2), ("data: none.jsonl\n", 2),  # configurations
+])  # fmt: skip
+def test_yaml_of_a_tool_is_data_and_other_yaml_a_configuration(text: str, rc: int) -> None:
+    Path("a.yaml").write_text(text)
+    assert call(["validate", "a.yaml"]) == rc

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from ragassay.base.errors import InputError, RagassayWarning
 from ragassay.engine.run.ranked_runs import read_judged
@@ -202,6 +202,7 @@ scores = st.floats(allow_nan=False, allow_infinity=False)
     end=st.sampled_from(["\n", "\r\n", " \n\n"]),
     packed=st.booleans(),
 )
+@example(rows=[("x^", "d", 1.0)], separator=" ", end="\n", packed=False)
 def test_what_was_written_is_read_to_the_last_bit(
     tmp_path_factory: pytest.TempPathFactory, rows: Any, separator: str, end: str, packed: bool
 ) -> None:

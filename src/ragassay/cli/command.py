@@ -260,6 +260,18 @@ YAML = (".yaml", ".yml")
 """How the name of a configuration ends."""
 
 
+def is_configuration(path: Path | None) -> bool:
+    """Whether a file is YAML, and not that of a tool's results or data set."""
+    if path is None or path.suffix.casefold() not in YAML:
+        return False
+    from ragassay import formats
+
+    return not path.is_file() or not any(
+        path.suffix in each.suffixes and each.fits(formats.head(path)) == formats.SURE
+        for each in formats.all_formats().values()
+    )
+
+
 def configured(
     data: Path | None, config: Path | None, flags: Mapping[str, Any], more: Sequence[Path] = ()
 ) -> RunConfig:
@@ -269,7 +281,7 @@ def configured(
     from ragassay.formats.sources import opening
     from ragassay.metrics.core import naming
 
-    if data is not None and data.suffix.casefold() in YAML:
+    if data is not None and is_configuration(data):
         if config is not None:
             raise UsageError(
                 f"{data} and {config} are both configurations. Name one of them, and the data."

@@ -17,6 +17,7 @@ from .reading import (
     files_of as files_of,
     from_records as from_records,
     get as get,
+    head as head,
     load as load,
     read as read,
     share_traces as share_traces,

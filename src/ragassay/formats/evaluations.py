@@ -211,13 +211,16 @@ def provider_results(path: Path, mapper: Mapper) -> Items:
     """Each result with the names of its provider's prompts, and how often its test and provider
     were met before (as a function of both)."""
     seen: dict[tuple[str, str], int] = {}
-    if not opening.is_json(path, mapper.encoding):
+    written: Items = json_files.json_records(path, encoding=mapper.encoding)
+    if path.suffix in _YAML:
+        written = iter([(1, _yaml(path, mapper))])
+    elif not opening.is_json(path, mapper.encoding):
         listed = list(_table_results(path, mapper))
         prompts = _prompts([value for _, value in listed])
         yield from ((line, (value, prompts, seen)) for line, value in listed)
         return
     number = 0
-    for line, outer in json_files.json_records(path, encoding=mapper.encoding):
+    for line, outer in written:
         results = outer.get("results")
         results = results.get("results") if isinstance(results, dict) else results
         if isinstance(outer.get("vars"), dict):  # of a file of results it is a list of names
@@ -248,8 +251,9 @@ def _table_results(path: Path, mapper: Mapper) -> Items:
         description = variables.pop("Description", None)
         for at, group in enumerate(groups):
             marked = _STATUS.match(group["output"] or "")
-            output = (group["output"] or "")[marked.end() if marked else 0 :]
-            failed = "ERROR" in (group.get("Status"), marked and marked[1])
+            status, score, output = marked.groups() if marked else (None, None, group["output"])
+            status = group.get("Status") or status
+            failed = status == "ERROR"
             filled = (name for name in group if name.startswith("Metric: ") and group[name])
             metrics = {
                 name[len("Metric: ") :]: step_contents.number(group[name]) for name in filled
@@ -266,14 +270,25 @@ def _table_results(path: Path, mapper: Mapper) -> Items:
                     "testCase": {"description": description},
                     "response": {} if failed else {"output": output},
                     "error": (output or group.get("Grader Reason") or "error") if failed else None,
+                    "success": status and status == "PASS",
+                    "score": step_contents.number(group.get("Score") or score),
                     "namedScores": metrics or unpacked(group.get("Named Scores")),
                 },
             )
 
 
 _OUTPUT_COLUMN = re.compile(r"(?s)\[([^]]+)\] (.*)")
-_STATUS = re.compile(r"\[(PASS|FAIL|ERROR)\] ")
-"""How an output begins in the tables of older versions, which have no column for the status."""
+_STATUS = re.compile(
+    r"(?s)\[(PASS|FAIL|ERROR)\] (?:\(([\d.]+)[^)]*\)\s+)?"
+    r"(.*?)\s*(?:\n\n(?:Pass|Fail) Reason: .*)?\Z"
+)
+"""An output with its verdict, as in the tables of older versions, which have no column for it."""
+
+
+def outputs_with_verdicts(head: Head) -> bool:
+    """Whether a table has outputs of providers that begin with their verdict."""
+    cells = ((name, head.record.get(name)) for name in head.columns)
+    return any(_OUTPUT_COLUMN.match(name) and _STATUS.match(cell or "") for name, cell in cells)
 
 
 def _prompts(results: list[Any]) -> dict[str, dict[str, str]]:
@@ -320,10 +335,14 @@ def provider_record(
     fields = {field: variables[name] for field, name in keys.items()}
     if isinstance(fields.get("passages"), str):
         fields["passages"] = [fields["passages"]]
+    # As numbers, because labels would be slices.
+    verdict = ((name, element.get(name)) for name in ("success", "score"))
+    scores = {name: float(value) for name, value in verdict if isinstance(value, int | float)}
+    scores |= element.get("namedScores") or {}
     metadata = {
         **(case.get("metadata") or {}),
         **{name: value for name, value in variables.items() if name not in keys.values()},
-        **{f"score.{name}": value for name, value in (element.get("namedScores") or {}).items()},
+        **{f"score.{name}": value for name, value in scores.items()},
         "description": case.get("description"),
         "prompt": (element.get("prompt") or {}).get("label"),
         "asked": None if response.get("cached") else _served(element, response) or None,
@@ -391,16 +410,28 @@ def _expected(assertions: Any) -> list[str] | None:
 # Data sets and reports of pydantic-evals: cases, and those that failed.
 
 
+_YAML = (".yaml", ".yml")
+
+
 def yaml_cases(head: Head) -> bool:
     """Whether a file is YAML that lists cases."""
-    return head.suffix in (".yaml", ".yml") and b"\ncases:" in b"\n" + head.start
+    return head.suffix in _YAML and b"\ncases:" in b"\n" + head.start
+
+
+def yaml_results(head: Head) -> bool:
+    """Whether a file is YAML of an evaluation's results."""
+    return head.suffix in _YAML and re.search(rb"(?m)^evalId:|^results:", head.start) is not None
+
+
+def _yaml(path: Path, mapper: Mapper) -> Any:
+    return value_of(opening.read_all(path, mapper.encoding).decode(), path)
 
 
 def evals_cases(path: Path, mapper: Mapper) -> Items:
     """Each case with all that evaluators gave it as its scores."""
-    raw = opening.read_all(path, mapper.encoding)
     is_json = opening.is_json(path, mapper.encoding)
-    content = parse_json(raw, path) if is_json else value_of(raw.decode(), path)
+    raw = opening.read_all(path, mapper.encoding)
+    content = parse_json(raw, path) if is_json else _yaml(path, mapper)
     whole = content if isinstance(content, dict) else {}
     cases = [*(whole.get("cases") or ()), *(whole.get("failures") or ())]
     if not cases:

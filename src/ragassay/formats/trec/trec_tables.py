@@ -82,7 +82,7 @@ def _read_at_once(path: Path, layout: Layout, number: pl.DataType) -> pl.DataFra
                 name: number if name == layout.number else pl.String() for name in layout.columns
             },
         )
-    except pl.exceptions.PolarsError:
+    except (pl.exceptions.PolarsError, OSError):  # polars takes a text from x^ on for compressed
         return None
 
 

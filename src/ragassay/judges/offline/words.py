@@ -186,7 +186,8 @@ UNITS = frozenset(map(stem, _UNITS.values()))  # stems of units of measure and m
 
 
 _NAME = re.compile(
-    r"(?<=[\w,;:)\"'’”] )[A-ZÀ-ÖØ-Þ][\w’'+#-]*|\b[A-Z]{2}[A-Z0-9]*\b|^[A-ZÀ-ÖØ-Þ]\w+(?= [A-ZÀ-ÖØ-Þ])"
+    r"(?<=[\w,;:)\"'’”] )[A-ZÀ-ÖØ-Þ][\w’'+#-]*|\b[A-Z]{2}[A-Z0-9]*\b"
+    r"|^[A-ZÀ-ÖØ-Þ]\w+(?= [A-ZÀ-ÖØ-Þ])"
 )
 _MID = re.compile(r"(?<=[\w,;:)\"'’”] )[^\W\d_][\w’'-]*")
 
