@@ -17,6 +17,7 @@ from ragassay.judges.offline.evidence import Evidence
 from ragassay.judges.offline.words import (
     LISTS,
     UNITS,
+    WHOLE,
     content,
     is_number,
     names,
@@ -50,6 +51,10 @@ _DENIED = re.compile(
     re.IGNORECASE,
 )
 _PARTICLE = re.compile(r"^\W*(?:yes|no|ja|nein|oui|non|s[íì]|是的?|不)[,，]", re.IGNORECASE)
+_FRONTED = re.compile(
+    r"(?is)^\W*((?:after|as|at|because|before|by|during|for|from|if|in|on|once|since|to|unless|until"
+    r"|when|while|with|within|without)\b[^,;:]{3,90}),\s(.+?)([.!?]*)$"
+)
 _BOUNDS = {
     "≤": pattern("at most"),
     "≥": pattern("at least"),
@@ -147,7 +152,7 @@ class Comparison:
             stands in the place of another number, unit, name or of an opposite is left out.
         kind: how they contradict each other.
         copy: whether all of it stands in the other one, but for words in the place of others.
-        exchanged: of a copy, how many words these are.
+        exchanged: of a copy, in how many places, unless only common words are exchanged.
     """
 
     near: float
@@ -161,7 +166,7 @@ def compared(own: tuple[Word, ...], other: tuple[Word, ...]) -> Comparison:
     matcher = SequenceMatcher(None, [w.stem for w in own], [w.stem for w in other], autojunk=False)
     same: list[Word] = []
     instead: list[tuple[Word, Kind]] = []
-    flips = added = exchanged = reached = places = 0
+    flips = added = exchanged = heavy = reached = places = 0
     span: list[int] = []
     kind: Kind | None
     for tag, a, b, c, d in matcher.get_opcodes():
@@ -177,6 +182,7 @@ def compared(own: tuple[Word, ...], other: tuple[Word, ...]) -> Comparison:
             places += bool(differ)
             reached += min(len(here), len(there))
             exchanged += sum(word.weight > 0 for word in here) - len(differ)
+            heavy += not differ and any(word.weight >= WHOLE for word in (*here, *there))
             # What a word of its own denies is part of its sense, as of "rare" and "unusual".
             flips += sum(word.denied ^ word.reversed for word in (*here, *there)) % 2
         elif tag == "delete":
@@ -201,7 +207,7 @@ def compared(own: tuple[Word, ...], other: tuple[Word, ...]) -> Comparison:
         kind = "opposite" if kinds else "negation"
     n = len(same) + exchanged
     copy = not kind and not added and len(same) >= 2 and exchanged <= max(1, EXCHANGED * n)
-    return Comparison(near, kind, copy, exchanged if copy else 0)
+    return Comparison(near, kind, copy, heavy if copy else 0)
 
 
 def _against(word: Word, there: tuple[Word, ...]) -> Kind | None:
@@ -243,12 +249,20 @@ def _turned(own: tuple[Word, ...], other: tuple[Word, ...]) -> bool:
     return False
 
 
+def _beside(sentence: str, other: str) -> Comparison:
+    """The comparison of two sentences; where words change places, with a clause before the first
+    comma moved to the end in both ("After five attempts, the account is locked")."""
+    found = compared(read(sentence), read(other))
+    if found.kind != "roles":
+        return found
+    return compared(*(read(_FRONTED.sub(r"\2 \1\3", text)) for text in (sentence, other)))
+
+
 @lru_cache(maxsize=256)
 def near_copy(sentence: str, passages: Evidence) -> Comparison:
     """The comparison with the nearest sentence of the passages; of those that are about as near,
     one that does not contradict it counts."""
-    own = read(sentence)
-    every = (compared(own, read(text)) for text in passages.nearest(content(sentence)))
+    every = (_beside(sentence, text) for text in passages.nearest(content(sentence)))
     found = [one for one in every if one.kind or one.copy] or [Comparison(0.0)]
     best = max(one.near for one in found)
     return max(found, key=lambda one: (one.near >= best - 0.1, one.copy, one.near))
