@@ -18,11 +18,18 @@ def same(answer: str) -> float:
 
 
 def compared(new: str, old: str, **options: bool) -> tuple[ragassay.Comparison, Moved]:
-    """Two runs of right (r), wrong (w) and declined (d) answers; of unanswerable queries that get
-    an answer (i) or a refusal (u)."""
-    said = {"r": "It opened in 1965.", "w": "It opened in 1970.", "i": "It opened in 1970."}
+    """Two runs of right (r), wrong (w), declined (d) and not judged (x) answers; of unanswerable
+    queries that get an answer (i) or a refusal (u)."""
+    said = {
+        "r": "It opened in 1965.",
+        "x": "It opened then.",
+        "w": "It opened in 1970.",
+        "i": "It opened in 1970.",
+    }
     facts = {kind: {"references": ["It opened in 1965"], "given": {"RB_llm": float(kind == "r")}}
              for kind in "rwd"}  # fmt: skip
+    facts["x"] = {"references": ["It opened in 1965"], "given": {"RB_llm": None},
+                  "given_unscored": {"RB_llm": "timeout: late"}}  # fmt: skip
     runs = []
     for kinds in (new, old):
         data = [
@@ -87,6 +94,15 @@ def test_a_comparison_says_first_whether_more_are_right(new, old, verdict, hint,
     assert not any(row.only_hint for row in change.classes)
     assert (trusted.verdict, trusted.why is not None) == (hint or verdict, hint is not None)
     assert trusted.why is None or trusted.why.kind == "offline_trusted"
+
+
+@pytest.mark.parametrize(
+    ("n", "verdict", "hint"), [(2, "better", None), (9, "indicative", "better")]
+)
+def test_a_finding_that_lost_scores_could_undo_is_a_hint(n: int, verdict, hint) -> None:
+    found, _ = compared("r" * 12 + "x" * n + "r" * 9, "w" * 12 + "r" * (n + 9))
+    right = found.findings[0]
+    assert (right.verdict, right.hint, right.wins, right.losses) == (verdict, hint, 12, 0)
 
 
 def test_inventions_in_place_of_refusals_are_named_though_as_many_are_right(monkeypatch) -> None:

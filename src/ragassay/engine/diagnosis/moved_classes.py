@@ -38,6 +38,10 @@ MOST_SAMPLES = 2_000
 """Samples of a run up to which a comparison looks at right answers by itself."""
 
 
+Side = tuple[Diagnosis, Mapping[tuple[str, int], int], Result]
+"""A run's diagnosis, its rows by query and repeat, and the run."""
+
+
 @dataclass(frozen=True)
 class MovedClass:
     """The samples of one class in two runs, over the samples of which both say whether they fail.
@@ -194,7 +198,14 @@ def moved(
             for result in (test, alone)
         )
         by_hint = found and (not shown or (alone.diff or 0.0) * (test.diff or 0.0) <= 0.0)
+        better = (test.diff or 0.0) > 0.0
+        worst = _at_worst((first, rows_new, new), (second, rows_old, old), common, better)
+        undone = found and not (
+            (worst.diff or 0.0) * (test.diff or 0.0) > 0.0
+            and (worst.p_adjusted or 0.0) <= alpha_of(level)
+        )
         said = RIGHT[first.measures].capitalize()  # a sentence begins with it
+        test = replace(test, doubt="left out") if undone else test
         right = Difference(
             **vars(test), name=RIGHT[first.measures], significant_adjusted=found,
             standing="indicative" if by_hint else "tested",
@@ -215,6 +226,29 @@ def moved(
         tuple((query, now) for query, was, now in each if was == FINE != now),
         tuple(query for query, was, now in each if was != FINE == now),
     )  # fmt: skip
+
+
+def _at_worst(new: Side, old: Side, keys: Sequence[Any], better: bool) -> PairedResult:
+    """The test of the samples that do not fail, where all scores of the headline that only one run
+    lost count against what was found: that the new run is ``better``, or worse."""
+    values, known, lost = list[Any](), list[Any](), list[Any]()
+    for (found, rows, run), end in ((new, not better), (old, better)):
+        at = [rows[key] for key in keys]
+        unknown = np.array(found.unknown)[at]
+        owed = unknown & run.columns.owed(found.headline)[at]
+        fine = np.array([fault is None for fault in found.classes])[at]
+        values.append(np.where(owed, end, fine) * 1.0)
+        known.append(~unknown | owed)
+        lost.append(owed)
+    codes = sample_clusters(new[2].columns)
+    (test,) = compare_pairs(
+        *values,
+        mask=known[0] & known[1] & ~(lost[0] & lost[1]),
+        clusters=None if codes is None else codes[[new[1][key] for key in keys]],
+        spans=[(0.0, 1.0)],
+        level=new[0].level,
+    )
+    return test
 
 
 @overload
