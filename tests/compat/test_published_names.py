@@ -179,7 +179,12 @@ def test_ml_cubes_metrics_work_on_its_columns(name: str, tmp_path: Path) -> None
     path.write_text(",".join(COMPONENTS) + "\nWho wrote Emma?,Emma is by Austen.,Jane Austen.\n")
     result = ragassay.evaluate(path, metrics=name)
     assert list(result.summary.metrics) == [name]
-    assert result.summary.metrics[name].metric == f"ragreport_{name.lower()}"
+    ours = name.lower() == "faithfulness"  # the share of supported claims; its own needs its suite
+    assert (result.summary.metrics[name].metric == "faithfulness") == ours
+    if ours:
+        result = ragassay.evaluate(path, "ragreport", metrics=name)
+    (metric,) = result.summary.metrics.values()
+    assert metric.metric == f"ragreport_{name.lower()}"
 
 
 @pytest.mark.parametrize("heads", [COMPONENTS, ("user_input", "Retrieved Context", "response")])

@@ -260,13 +260,11 @@ YAML = (".yaml", ".yml")
 """How the name of a configuration ends."""
 
 
-def is_configuration(path: Path | None) -> bool:
-    """Whether a file is YAML, and not that of a tool's results or data set."""
-    if path is None or path.suffix.casefold() not in YAML:
-        return False
+def _is_data(path: Path) -> bool:
+    """Whether a YAML file is a tool's results or data set, and no configuration."""
     from ragassay import formats
 
-    return not path.is_file() or not any(
+    return path.is_file() and any(
         path.suffix in each.suffixes and each.fits(formats.head(path)) == formats.SURE
         for each in formats.all_formats().values()
     )
@@ -281,7 +279,7 @@ def configured(
     from ragassay.formats.sources import opening
     from ragassay.metrics.core import naming
 
-    if data is not None and is_configuration(data):
+    if data is not None and data.suffix.casefold() in YAML and not _is_data(data):
         if config is not None:
             raise UsageError(
                 f"{data} and {config} are both configurations. Name one of them, and the data."

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from ragassay import suites
-from ragassay.base.errors import InputError, OptionError, UsageError, did_you_mean
+from ragassay.base.errors import InputError, OptionError, UsageError, did_you_mean, warn_user
+from ragassay.base.note import Note
 from ragassay.base.sample import Sample
 from ragassay.engine.comparison.offline_agreement import shown_offline
 from ragassay.engine.config.run_config import RunConfig
@@ -135,6 +136,8 @@ def select_metrics(
     if wanted:
         local = published_names(config, data_format, used)
         names = suites.our_names(wanted, local)
+        if data_format == "mlcube" and "faithfulness" in {*names} - local.keys():
+            warn_user(str(Note("not_mlcube")))
         rag = suites.get("rag")
         if by_data := rag.otherwise.keys() & {*names} - suites.aliases_of(used).keys():
             aliases = fitted(rag).aliases
@@ -304,12 +307,14 @@ def published_names(
 ) -> dict[str, str]:
     """The published names that are valid in a run, each with the canonical name that it means. They
     are the general ones and those of the run's suites; where no suite is named, those of the suite
-    for its data, or of ``qa``."""
+    for its data, or of ``qa``, but for those of suite ``rag``."""
     used = used or [suites.get(name) for name in config.suite]
+    published = suites.aliases_of(used)
     if not used and data_format is not None:
         usual = "retrieval" if config.qrels is not None else "qa"
-        used = [suites.get(DEFAULT_SUITES.get(data_format, usual))]
-    return {**suites.general_aliases(), **suites.aliases_of(used)}
+        published = suites.aliases_of([suites.get(DEFAULT_SUITES.get(data_format, usual))])
+        published = {k: v for k, v in published.items() if k not in suites.get("rag").metrics}
+    return {**suites.general_aliases(), **published}
 
 
 def own_metrics(config: Mapping[str, Any], base: Path | None = None) -> list[Metric]:

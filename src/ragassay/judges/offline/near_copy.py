@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import lru_cache
+from operator import attrgetter
 from typing import Literal
 
 from ragassay.judges.offline.evidence import Evidence
@@ -249,20 +250,20 @@ def _turned(own: tuple[Word, ...], other: tuple[Word, ...]) -> bool:
     return False
 
 
-def _beside(sentence: str, other: str) -> Comparison:
-    """The comparison of two sentences; where words change places, with a clause before the first
-    comma moved to the end in both ("After five attempts, the account is locked")."""
-    found = compared(read(sentence), read(other))
-    if found.kind != "roles":
-        return found
-    return compared(*(read(_FRONTED.sub(r"\2 \1\3", text)) for text in (sentence, other)))
-
-
 @lru_cache(maxsize=256)
 def near_copy(sentence: str, passages: Evidence) -> Comparison:
     """The comparison with the nearest sentence of the passages; of those that are about as near,
-    one that does not contradict it counts."""
-    every = (_beside(sentence, text) for text in passages.nearest(content(sentence)))
+    one that does not contradict it counts. Where words change places, a clause before the first
+    comma is moved to the end ("After five attempts, the account is locked")."""
+    texts = [sentence, *passages.nearest(content(sentence))]
+    own, *others = map(read, texts)
+    every = [compared(own, other) for other in others]
+    if "roles" in map(attrgetter("kind"), every):
+        own, *others = (read(_FRONTED.sub(r"\2 \1\3", text)) for text in texts)
+        every = [
+            compared(own, other) if one.kind == "roles" else one
+            for one, other in zip(every, others, strict=True)
+        ]
     found = [one for one in every if one.kind or one.copy] or [Comparison(0.0)]
     best = max(one.near for one in found)
     return max(found, key=lambda one: (one.near >= best - 0.1, one.copy, one.near))
