@@ -58,7 +58,9 @@ def test_a_gate_that_decides_nothing_is_refused_with_what_to_write(text, span, s
 
 def test_a_gate_on_a_metric_that_is_not_computed_is_refused_with_the_nearest() -> None:
     assert resolved(["F1>=0.5"], COMPUTED, ["qa"])[0].metric == "f1"
-    assert [*map(str, gates.arithmetic(["em", "runs_rbo", "faithfulness", "hhem"]))] == ["em"]
+    named = ["em", "runs_rbo", "faithfulness", "hhem", "icontains", "hallucination"]
+    found = [[*map(str, gates.computed(named, judge=judge))] for judge in (False, True)]
+    assert found == [["em", "contains_answer"], ["em", "faithfulness", "contains_answer"]]
     assert len(resolved(["f1>=1", "f1<=0"], COMPUTED, ["qa"])) == 2
     many = {f"m{n}": f"m{n}" for n in range(21)}
     for name, computed, says in (

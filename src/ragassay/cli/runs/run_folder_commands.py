@@ -283,15 +283,17 @@ def _pairs(given: Given, notes: list[str]) -> list[tuple[Result, Result]]:
 
 def _evaluated(file: Path, given: Given) -> Result:
     """A file or folder of answers, evaluated with the options of the command line."""
-    from ragassay.engine.comparison.gates import arithmetic
+    from ragassay.engine.comparison.gates import computed
     from ragassay.engine.run.prepared_run import prepare
 
-    gated = arithmetic(text.partition(">")[0].strip() for text in given.fail_if_drop or ())
+    dropped = (text.partition(">")[0].strip() for text in given.fail_if_drop or ())
     metrics = listed("--metrics", given.metrics)
     if not metrics and "suite" not in given.run_options:
         metrics = listed("--primary", given.primary)
     options = {**given.run_options, **({"metrics": metrics} if metrics else {})}
     config = configured(file, None, options)
-    job = prepare(config, objects=gated, judge=judges_of(config, given))
+    judge = judges_of(config, given)
+    gated = computed(dropped, judge=bool(config.judge or judge))
+    job = prepare(config, objects=gated, judge=judge)
     with progress_bar(f"scoring {file.name}", job.source.count, job.doing) as progress:
         return job.run(progress)

@@ -122,7 +122,7 @@ def compare(
     def named(wanted: str | Sequence[str], among: Sequence[str]) -> list[str]:
         compared = {name: summaries[name].metric for name in among}
         used = a.config.get("suite", ())
-        return shown(wanted, compared, used, f"what {a.name} and {b.name} compare")
+        return shown(wanted, compared, used, f"what {a.name} and {b.name} compare", write=None)
 
     matched = MatchedRuns.of(a, b)
     if unpaired and fail_if_drop:
@@ -324,7 +324,8 @@ def _common_metrics(a: Result, b: Result, wanted: str | Sequence[str] | None) ->
         )
     if wanted is None:
         return list(both)
-    return shown(wanted, both, a.config.get("suite", ()), "both runs (as a mean or percentile)")
+    what = "both runs (as a mean or percentile)"
+    return shown(wanted, both, a.config.get("suite", ()), what, write=None)
 
 
 def _is_compared(metric: MetricSummary) -> bool:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from ragassay import suites
 from ragassay.base.errors import UsageError
 from ragassay.base.note import Note
 from ragassay.engine.comparison.derived_runs import aligned, shown_queries
@@ -125,11 +126,15 @@ def resolve(
     return gates
 
 
-def arithmetic(names: Iterable[str]) -> list[Metric]:
-    """The metrics in gates that need no judge, model or repeated runs: a run computes them, too."""
-    named = [metric for name in names for metric in naming.known(name)]
+def computed(names: Iterable[str], *, judge: bool) -> list[Metric]:
+    """The metrics in gates that need no model or repeated runs, and a judge only where an LLM is
+    one: a run computes them, too."""
+    allowed = {"arithmetic", "judge"} if judge else {"arithmetic"}
+    peers = ((name, suites.peer_of(name, {})) for name in names)
+    ours = (peer.ours if peer and not peer.reversed else name for name, peer in peers)
+    named = [metric for name in ours for metric in naming.known(name)]
     single = (metric for metric in named if "runs" not in metric.needs)
-    return [m for m in single if {part.kind for part in reached([m])} == {"arithmetic"}]
+    return [m for m in single if {part.kind for part in reached([m])} <= allowed]
 
 
 def check(config: RunConfig, selection: MetricSelection) -> None:

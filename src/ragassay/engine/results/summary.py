@@ -305,9 +305,10 @@ def shown(
     used: Iterable[str],
     what: str,
     listed: str = "'ragassay report RUN' lists them",
-    write: str = "{}",
+    write: str | None = "{}",
 ) -> list[str]:
-    """The shown names of ``wanted``, each once; ``write``: how to name one that is reversed."""
+    """The shown names of ``wanted``, each once; ``write``: how to name one that is reversed,
+    ``None`` where nothing is said of its values."""
     known = (suites.get(name) for name in used if name in suites.all_suites())
     local = {**suites.general_aliases(), **suites.aliases_of(known)}
     by_canonical = {canonical: name for name, canonical in metrics.items()}
@@ -320,7 +321,7 @@ def shown(
             continue
         peer = suites.peer_of(word, local)
         # A condition on a metric that is low where ours is high would mean the opposite.
-        ours = peer.ours if peer and not peer.reversed else word
+        ours = peer.ours if peer and not (peer.reversed and write) else word
         meant = naming.known(ours, local)
         existing = [by_canonical[str(metric)] for metric in meant if str(metric) in by_canonical]
         existing = existing or [ours] * (ours in metrics)
@@ -329,7 +330,7 @@ def shown(
             near = did_you_mean(word, alike[:1], at_least=0) or did_you_mean(word, metrics)
             run = f"Add {word} to the metrics of the run." if meant else ""
             near = f"{near} {run}".strip() or suites.advice_on(word)
-            near += f" Write {write.format(peer.ours)}." if peer and peer.reversed else ""
+            near += f" Write {write.format(peer.ours)}." if peer and peer.reversed and write else ""
             few = f"There are: {', '.join(metrics)}."
             there = few if len(metrics) <= _MOST else f"There are {len(metrics)}; {listed}."
             raise UsageError(f"{word!r} is not in {what}. {near} {there}")

@@ -118,7 +118,8 @@ def prepare(
     if config.fail_under:
         from ragassay.engine.comparison import gates
 
-        own = [*own, *gates.arithmetic(gates.parse(text).metric for text in config.fail_under)]
+        gated = (gates.parse(text).metric for text in config.fail_under)
+        own = [*own, *gates.computed(gated, judge=bool(config.judge or judge))]
     notes: list[Note] = []
 
     def fitted(suite: Suite) -> Suite:

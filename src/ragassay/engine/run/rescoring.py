@@ -112,7 +112,7 @@ def explain(
     chosen: Iterable[str] = entries
     if metric is not None:
         canonical = {name: entry.metric for name, entry in entries.items()}
-        chosen = shown(metric, canonical, result.config.get("suite") or (), "this run")
+        chosen = shown(metric, canonical, result.config.get("suite") or (), "this run", write=None)
     rows = [row for name, row in by_metric.items() if name in chosen]
     data = _asked_data(result, chosen_sample, rows)
     scores = []
