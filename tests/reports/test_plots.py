@@ -512,3 +512,12 @@ def test_each_version_is_marked_once_and_each_point_leads_to_its_report() -> Non
     assert re.findall(">(v.)</text>", figure) == ["v1", "v2", "v1"]
     assert figure.count('href="/reports/1"') == 3 and 'href="/reports/2?a=1&amp;b"' in figure
     assert "<b>" not in figure
+
+
+@pytest.mark.parametrize(("width", "form", "shown"), [
+    (150, ".0%", ["0", "40%", "80%"]), (400, ".0%", ["0", "20%", "40%", "60%", "80%", "100%"]),
+    (150, "g", ["0", "0.2", "0.4", "0.6", "0.8", "1"]),
+])  # fmt: skip
+def test_numbers_of_a_scale_do_not_overlap(width: float, form: str, shown: list[str]) -> None:
+    drawn = svg.grid(svg.axis(0, 1, 0, width), svg.ticks(0, 1), 10, form)
+    assert re.findall(r">([^<>]+)</text>", drawn) == shown

@@ -118,12 +118,13 @@ def ticks(low: float, high: float) -> list[float]:
 
 
 def grid(x: Axis, places: Sequence[float], height: float, form: str) -> str:
-    """Lines of a panel's scale with their numbers below."""
-    shapes = []
-    for value in places:
-        said = format(value, form) if value else "0"
-        shapes.append(line(x(value), 0, x(value), height, "grid"))
-        shapes.append(words(said, x(value), height + 14, "middle", size=SMALL, color=MUTED))
+    """Lines of a panel's scale with their numbers below, as many as have room."""
+    shapes = [line(x(value), 0, x(value), height, "grid") for value in places]
+    said = [format(value, form) if value else "0" for value in places]
+    room = x(places[1]) - x(places[0]) if len(places) > 1 else math.inf
+    every = math.ceil(0.75 * SMALL * max(map(len, said), default=0) / room)
+    for value, number in [*zip(places, said, strict=True)][:: every or 1]:
+        shapes.append(words(number, x(value), height + 14, "middle", size=SMALL, color=MUTED))
     return "".join(shapes)
 
 
