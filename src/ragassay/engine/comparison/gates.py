@@ -420,6 +420,8 @@ def with_not_worse(comparison: Comparison) -> Comparison:
         why = _said("only_old_has", metrics=", ".join(only_old))
     elif tested := [d for d in differences if d.p_adjusted is not None and not d.doubtful]:
         passed, why = True, _said("not_worse", metrics=_names(tested))
+        if sizes := [d.detectable for d in tested if d.detectable is not None]:
+            why += _said("may_not_show", size=f"{max(sizes):.2g}")
         fallen = (note for note in comparison.brought if note.kind == "slice_fell")
         why += "".join(str(replace(note, kind="gate_but_fell")) for note in fallen)
     names = tuple(d.name for d in metrics)
