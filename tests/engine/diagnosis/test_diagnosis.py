@@ -208,7 +208,7 @@ def test_a_headline_that_nobody_judged_goes_before_one_whose_judge_is_not_measur
     assert "judge" not in told(diagnosis_report(found))
     found = diagnose(judged, headline="nuggets.all")
     assert found.judged == found.to_json()["judged"]
-    assert "nuggets.all: a hint" in found.judged
+    assert "nuggets.all compares words" in found.judged
     assert told(diagnosis_report(found)).endswith(f" {found.judged}")
     failed = {**record("failed", ""), "answer": None, "failure": "TIMEOUT"}
     alone = diagnose(ragassay.evaluate([*RUN, failed], ["nuggets.all"]), complete=False)

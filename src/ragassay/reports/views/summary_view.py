@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set as AbstractSet
 from dataclasses import replace
 from datetime import date
@@ -236,9 +237,7 @@ def _notes(summary: Summary) -> Iterator[Block]:
     found = grouped(
         ((_why(Reason(code), metric, part), n, metric.n_total), metric.name)
         for metric in metrics
-        for code, every in metric.unscored.items()
-        for parts in [metric.lacking if code == Reason.MISSING_INPUT else {}]
-        for part, n in {**parts, "": every - sum(parts.values())}.items()
+        for code, part, n in _missing(metric)
         if n and code not in failed and (code not in _WARNED or metric.name not in warned)
     )
     noun = "query" if summary.n_queries == summary.n_samples else "sample"
@@ -248,6 +247,17 @@ def _notes(summary: Summary) -> Iterator[Block]:
     )
     yield lines(unscored, "text", "dim")
     yield lines(summary_notes(summary))
+
+
+def _missing(metric: MetricSummary) -> Iterator[tuple[str, str, int]]:
+    """Reasons for no score, the part of the sample that is the reason, and how many samples."""
+    parts = Counter(metric.lacking)
+    excused = Counter({part: n for part, n in parts.items() if part in set(Reason)})
+    codes = Counter(metric.unscored) + excused - Counter({Reason.UNDEFINED: excused.total()})
+    for code, n in codes.items():
+        lacked = parts - excused if code == Reason.MISSING_INPUT else Counter[str]()
+        yield from ((code, part, of_part) for part, of_part in lacked.items())
+        yield code, "", n - lacked.total()
 
 
 def _why(reason: Reason, metric: MetricSummary, part: str) -> tuple[str, str]:
