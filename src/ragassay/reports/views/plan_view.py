@@ -122,17 +122,14 @@ def _lines(plan: CallPlan) -> Iterator[Cell]:
     if plan.fit is not None:
         kind, style = _FITS.get(plan.fit, ("budget_unpriced", "doubt"))
         yield Cell(sentence(kind, budget=str(plan.budget)), style=style)
-    kinds = ((_span(calls, _COUNT), kind) for kind, calls in plan.questions.items() if calls.high)
-    by_kind = ", ".join(map(" ".join, kinds))
     dim = (
-        (by_kind, "calls_by_kind"),
         (plan.n_walked < plan.n_samples, "extrapolated"),
         (asks and not total.calls.exact, "answers_decide"),
         (asks, "tokens_estimated"),
         (asks and cost is None, "price_unknown"),
         (asks and plan.listed_prices and cost is not None and cost.high, "prices_listed"),
     )
-    facts = {"kinds": by_kind, "walked": plan.n_walked, "samples": plan.n_samples, "day": as_of()}
+    facts = {"walked": plan.n_walked, "samples": plan.n_samples, "day": as_of()}
     said = [sentence(kind, **facts) for holds, kind in dim if holds]
     yield from (Cell(note, style="dim") for note in said)
     for detail, n in plan.failed.items():

@@ -256,8 +256,7 @@ def _missing(metric: MetricSummary) -> Iterator[tuple[str, str, int]]:
     codes = Counter(metric.unscored) + excused - Counter({Reason.UNDEFINED: excused.total()})
     for code, n in codes.items():
         lacked = parts - excused if code == Reason.MISSING_INPUT else Counter[str]()
-        yield from ((code, part, of_part) for part, of_part in lacked.items())
-        yield code, "", n - lacked.total()
+        yield from ((code, one, k) for one, k in {**lacked, "": n - lacked.total()}.items())
 
 
 def _why(reason: Reason, metric: MetricSummary, part: str) -> tuple[str, str]:
