@@ -104,6 +104,14 @@ def test_coverage_reasons_and_labels_are_in_the_readers_words() -> None:
     text = shown(summary_report(ragassay.evaluate(data, ["answered", "umbrela"]).summary), 140)
     for lacking in ("umbrela: 1 of 2 queries has no question", "answered: 1 of 2 queries has no a"):
         assert lacking in text  # each part has a line
+    # One reason is one sentence, also where a label excuses the system; no label is not said.
+    labels = ("answerable", "unanswerable", "underspecified")
+    data = [{"id": one, "query": "Who?", "answer": "I don't know.", "passages": ["p"],
+             "answerability": one} for one in labels]  # fmt: skip
+    found = ragassay.evaluate(data, ["faithfulness", "refusals_right"]).summary
+    text = shown(summary_report(found), 140)
+    assert "faithfulness: 3 of 3 answers make no claim." in text and "to measure" not in text
+    assert "refusals_right: 1 of 3 queries is labelled neither answerable nor unanswerable." in text
 
 
 def test_the_sentence_of_a_run_says_where_it_is_only_a_hint() -> None:
