@@ -121,7 +121,7 @@ def excused(sample: Sample, outcome: Unscored) -> Unscored:
     query is labelled unanswerable or conversational, or the data set gave it no passages."""
     reason = outcome.reason
     is_prescribed = reason is Reason.NOTHING_RETRIEVED and sample.passages_prescribed
-    if reason.by_system and (sample.answerability in ABSTAINING or is_prescribed):
+    if (sample.answerability in ABSTAINING or is_prescribed) and reason.by_system:
         return replace(outcome, reason=reason.excused, lacks=reason)
     return outcome
 
