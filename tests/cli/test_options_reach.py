@@ -186,7 +186,7 @@ def test_what_fails_a_check_is_chosen(severity: Any, codes: list[int], monkeypat
     assert [call([*words, on]) for on in ("error", "look", "never")] == codes
     said = capsys.readouterr()
     assert said.out.count("and 1 more (--json has all)") == 3
-    assert said.err.count("note: support was checked only in part: no budget.") == 3
+    assert said.err.count("note: support was not fully checked: no budget.") == 3
 
 
 def test_a_comparison_is_of_what_was_said(taken, monkeypatch: pytest.MonkeyPatch) -> None:

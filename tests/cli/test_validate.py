@@ -163,7 +163,7 @@ def test_suites_that_suit_are_counted_but_not_what_only_an_llm_can_judge(capsys,
     assert suites["rag"]["n_samples"] == 1 and suites["ragreport"]["n_samples"] == 0
     assert suites["qa"]["n_samples"] == suites["serving"]["n_samples"] == 0
     monkeypatch.setattr("ragassay.engine.run.data_preview.LOOKED_AT", 1)
-    assert call(["validate", "a.jsonl"]) == 0 and "of the first 1 " in capsys.readouterr().out
+    assert call(["validate", "a.jsonl"]) == 0 and "of the first 1\n" in capsys.readouterr().out
     write("a.jsonl", [{"id": "1", "query": "Who?", "answer": "I."}, {"id": "2", "failure": "x"}])
     for judge, n in (("offline", 0), ("http://127.0.0.1:9/v1#m", 1)):
         config = {"data": "a.jsonl", "metrics": "answer_relevance,answered", "judge": judge}
@@ -196,12 +196,12 @@ def test_data_that_nothing_can_score_is_never_without_faults(capsys) -> None:
     write("a.jsonl", [{"id": "1", "query": "Who?"}])
     assert call(["validate", "a.jsonl"]) == 3
     said = " ".join(capsys.readouterr().out.split())
-    assert "nothing can be scored" in said and "no faults" not in said
+    assert "nothing can be scored" in said and "no errors" not in said
     write("b.jsonl", [{"id": "1", "query": "Who?", "answer": "I."}])
     assert call(["validate", "b.jsonl", "--metrics", "em"]) == 3
     assert "nothing can be scored" in " ".join(capsys.readouterr().out.split())
     assert call(["validate", "b.jsonl", "--metrics", "answer_words"]) == 0
-    assert "no faults" in capsys.readouterr().out
+    assert "no errors" in capsys.readouterr().out
 
 
 WITHOUT_IDS = [

@@ -202,7 +202,7 @@ def claimless(n: int) -> Callable[[Question[Any]], Mapping[str, Any] | Reason]:
 
 def told(summary: Summary) -> list[str]:
     """Its warnings, but for what all records here have in common."""
-    return [text for text in summary.warnings if "one conversation" not in text]
+    return [text for text in summary.warnings if "same conversation" not in text]
 
 
 def grown(path: Path, records: list[dict[str, Any]], judge: Judge) -> Path:

@@ -123,7 +123,7 @@ def test_the_command_tells_the_groups_and_how_far_shares_are_off(here, monkeypat
              for name in ("dev", "test")}  # fmt: skip
     assert {"opens", "closes"} in (parts["dev"], parts["test"] - {"towel", "dogs"})
     n = len(parts["dev"])
-    assert f"set-dev: {n} item{'s' * (n > 1)}, {n / 4:.1%} for 25.0%" in told
+    assert f"set-dev: {n} item{'s' * (n > 1)} ({n / 4:.1%}, wanted 25.0%)" in told
     four = "a=0.25,b=0.25,c=0.25,d=0.25"
     assert call(["golden", "split", "set", "--into", four]) == 2
     assert "the part d would be empty" in capsys.readouterr().err

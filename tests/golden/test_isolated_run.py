@@ -69,7 +69,7 @@ def test_runs_that_are_not_what_they_are_taken_for_are_refused(tmp_path: Path) -
     full, alone = (asked_run(tmp_path, passages) for passages in ("retrieved", "gold"))
     assert isolated(full, alone, "contains_answer").queries["right"] == ("q",)
     for pair in ((alone, full), (full, full), (alone, alone)):
-        with pytest.raises(UsageError, match="only the second may be given the gold passages"):
+        with pytest.raises(UsageError, match="name the run with retrieved passages first"):
             isolated(*pair, "contains_answer")
 
 

@@ -11,7 +11,7 @@ from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric, Window
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.run_models import Models
-from ragassay.suites import all_suites, get
+from ragassay.suites import all_suites, get, published_elsewhere
 
 
 def built(cls: type[Metric]) -> Metric:
@@ -169,6 +169,7 @@ def test_a_published_name_outside_its_suite_says_what_it_stands_for_and_where() 
         "'BertscoreP' is the published name of reference_bertscore.p in the suite mtrag: write "
         "reference_bertscore.p, or add the suite mtrag."
     )
+    assert not published_elsewhere("context_precision"), "a name that is valid everywhere"
     # What the name means here is said first, where it means anything.
     with pytest.raises(UsageError, match=r"F1 needs a cut-off.*citation.f1 in the suite trecrag"):
         all_suites()["retrieval"].resolve("F1")

@@ -253,7 +253,7 @@ def test_a_png_is_a_slide_and_an_svg_has_the_labels(tmp_path: Path, capsys) -> N
 
 @pytest.mark.parametrize(("ids", "said_"), [
     (("q", "q"), ""),
-    (("q", "x"), "No query is in both files (by id): the means are not of the same"),
+    (("q", "x"), "No query is in both files (by id). The means cover"),
     (("q", "q", "x"), "No query is in all 3 files"),
     (("q", "more"), "Only 4 of 6 queries are in both files (by id)"),
 ])  # fmt: skip

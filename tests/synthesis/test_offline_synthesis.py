@@ -359,7 +359,7 @@ def test_the_outcome_says_what_was_rejected_what_it_cost_and_what_to_do(capsys) 
     outcome = Outcome([], 5, 9, some, n_not_chosen=2, cached=4, cost=0.5)
     assert _show(outcome, Path("o"), wish, as_json=False) == 3
     told = capsys.readouterr()
-    assert "o: 0 items added as drafts, 5 of 8 there; 4 drafts rejected, 2 not chosen\n" in told.out
+    assert "o: 0 drafts added; the set has 5 of 8 items. 4 drafts rejected, 2 not" in told.out
     assert "0 calls sent, 4 from the ledger, $0.50" in told.out
     err = " ".join(told.err.split())
     assert "note: 3 drafts, form: No." in err and "4 rejected (form 3, leak 1). The" in err

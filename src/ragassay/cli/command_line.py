@@ -47,8 +47,8 @@ GROUPS = {"golden": golden, "ledger": ledger, "models": models, "token": token_c
 
 EXIT_CODES = (
     "Exit codes: 0 ok, 1 gate failed, 2 usage or bad input, 3 incomplete, 130 interrupted. "
-    "Every command takes --quiet (-q, but not in trec: prints only errors, gates that did not pass "
-    "and data such as --json), --no-progress (no bars) and --debug (a traceback)."
+    "Every command takes --quiet (-q, but not in trec: only errors, gates that did not pass and "
+    "data such as --json), --no-progress (no bars) and --debug (a traceback)."
 )
 HELP = {"--help", "-h"}
 HELP_ALL = "--help-all"

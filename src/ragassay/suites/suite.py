@@ -288,7 +288,7 @@ def published_elsewhere(name: str) -> str:
         (alias, target, suite.name)
         for suite in all_suites().values()
         for alias, target in suite.aliases.items()
-        if alias.casefold() == base
+        if alias.casefold() == base and alias not in general_aliases()
     ]
     if not matches:
         return ""

@@ -48,9 +48,11 @@ def test_what_was_not_measured_has_no_rows() -> None:
 def test_the_page_of_a_metric_tells_the_agreement(capsys: pytest.CaptureFixture[str]) -> None:
     assert call(["metrics", "nuggets"]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "rests on assign_nuggets, extract_nuggets, nugget_importance, relevance_grade" in said
-    assert "assign_nuggets, extract_nuggets, nugget_importance: agreement not measured" in said
-    (row,) = rows_of("relevance_grade", "nuggets")
+    assert "asks assign_nuggets, extract_nuggets, nugget_importance, relevance_grade" in said
+    assert "nugget_importance, relevance_grade: agreement not measured" in said
+    (row,) = rows_of("relevance_grade", "umbrela")
+    assert call(["metrics", "umbrela"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
     assert f"relevance_grade: {row}" in said and row.source in said
     assert call(["metrics", "umbrela", "--json"]) == 0
     entry = json.loads(capsys.readouterr().out)

@@ -146,7 +146,7 @@ def test_a_gate_is_passed_failed_or_undecided(request: pytest.FixtureRequest) ->
 @pytest.mark.parametrize("why", list(Reason))
 def test_a_score_that_the_judge_or_the_system_owes_may_be_anything(why: Reason) -> None:
     owed = why.incomplete or why.by_system or why is Reason.MISSING_INPUT
-    said = f"count at the worst and the best value ({f'3 {why}'.replace('_', ' ')})"
+    said = f"tried with their worst and best value ({f'3 {why}'.replace('_', ' ')})"
     for gate in ("f1>=0.9", "low(f1)>=0.8"):
         found = decided(gate, [1.0] * 17, 3, why)
         assert found.passed is (None if owed else True), why
@@ -163,7 +163,7 @@ def test_a_gate_prints_the_bound_that_it_looks_at() -> None:
     assert said == ["0.30001", "-0.30001", "0.3000"]
     owed = decided("f1>=0.6", [0.65] * 10, 1)
     assert "mean 0.6500, between 0.5909 and 0.6818 with the missing scores" in owed.sentence
-    assert "; 1 sample without a score counts at the worst and the best" in owed.sentence
+    assert "; 1 sample has no score, so the gate was tried with its worst" in owed.sentence
 
 
 def system(answers: list[str | None]) -> ragassay.Result:

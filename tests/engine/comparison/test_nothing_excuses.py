@@ -37,7 +37,7 @@ def test_answers_over_no_passages_pass_no_gate_that_they_fail_over_irrelevant_on
     found = gate(records(45, 15))
     assert (found.value, found.passed, found.unscored) == (1.0, None, 15)
     assert (found.low, found.high) == (0.75, 1.0)
-    line = "15 samples without a score count at the worst and the best value (15 nothing retrieved)"
+    line = "15 samples have no score, so the gate was tried with their worst and best value (15"
     assert line in found.sentence
     assert gate(records(45, 15, passages=[OTHER])).passed is False
     # They are counted, too, where a gate is decided: both ends pass, or fail.

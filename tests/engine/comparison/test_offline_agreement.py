@@ -47,7 +47,7 @@ def test_an_offline_judgment_without_known_agreement_is_indicative(judged) -> No
     assert found["contains_answer"].verdict == "better"
     one = found["answer_match"]
     assert (one.verdict, one.standing) == ("indicative", "indicative")
-    assert one.why is not None and one.why.kind == "offline_unmeasured"
+    assert one.why is not None and one.why.kind == "offline_hint"
     assert one.p_adjusted is None and one.p_value < 0.01
     trusted = ragassay.compare(better, worse, trust_offline=True).differences
     assert {d.verdict for d in trusted} == {"better"}
@@ -56,7 +56,7 @@ def test_an_offline_judgment_without_known_agreement_is_indicative(judged) -> No
 
 
 def test_a_run_whose_offline_judgments_are_trusted_calls_none_a_hint(judged) -> None:
-    assert "answer_match: a hint" in " ".join(summary_notes(judged[0].summary))
+    assert "answer_match compares words" in " ".join(summary_notes(judged[0].summary))
     asked = ragassay.evaluate(records(GOOD), ["answer_match"], trust_offline=True).summary
     notes = " ".join(summary_notes(asked))
     assert "--trust-offline" in notes and "hint" not in notes
@@ -98,7 +98,7 @@ CASES = [
     ({"measure": "Spearman", "value": 0.7, "low": 0.6}, "better", AGREES),
     ({"language": "de", "of": "German answers"}, "indicative",
      ("offline_language", {"of": "German answers", "language": "German"})),
-    ({"kinds": ("another",)}, "indicative", ("offline_unmeasured", {})),
+    ({"kinds": ("another",)}, "indicative", HINT),
 ]  # fmt: skip
 
 
@@ -130,7 +130,7 @@ def test_the_agreement_of_one_version_says_nothing_about_another(label: str, jud
     mine = judged[0].summary.metrics["answer_match"]
     assert judge_agreement(mine).sufficient
     other = replace(mine, judge=label, judges={label: 12})
-    assert judge_agreement(other).note.kind == "offline_unmeasured"
+    assert judge_agreement(other).note.kind == "offline_hint"
     assert judge_agreement(replace(mine, judge="", judges={})) is None
 
 
@@ -149,7 +149,7 @@ def test_each_row_in_the_language_suffices_and_each_question_has_one(judged, tab
     for other in (Use("answer_match", "other"), Use("other", "other")):
         monkeypatch.setattr(offline_agreement, "uses_of", lambda *_, one=other: {used, one})
         offline_agreement.agreements.cache_clear()
-        assert judge_agreement(mine).note.kind == "offline_unmeasured"
+        assert judge_agreement(mine).note.kind == "offline_hint"
         assert not offline_agreement.shown_offline(parse("answer_match"))
 
 
@@ -244,7 +244,7 @@ def test_primary_metrics_are_tested_and_the_others_exploratory(folders: list[str
     assert verdicts == {**others, "em": "no difference shown"}
     assert found["primary"] == ["em"]
     (judged,) = [d for d in found["differences"] if d["name"] == "answer_match"]
-    assert "offline judge" in judged["why"], "what it rests on is told all the same"
+    assert "only a hint" in judged["why"], "what it rests on is told all the same"
     drop = ["--fail-if-drop", "answer_match>0.1"]
     assert call(["compare", bad, good, "--primary", "em", *drop]) == 3, "a gate asks nevertheless"
     assert call(["compare", bad, good, "--primary", "f1"]) == 2

@@ -46,6 +46,8 @@ def test_the_means_of_two_weeks_are_compared_by_welchs_test_after_holm() -> None
     (warning,) = [note for note in found.notes if note.severity == "warning"]
     assert (warning.kind, warning.counts["new"], warning.counts["old"]) == ("unpaired", 200, 150)
     assert not ragassay.compare(new, old, metrics="exact_match", unpaired=True).differences[0].ties
+    few = ragassay.compare(run("49", 2, 0.5), old, unpaired=True).differences
+    assert all(d.low == -1.0 and d.high == 1.0 for d in few), "a difference of two shares"
 
 
 @pytest.mark.parametrize("n_old", [60, 40])

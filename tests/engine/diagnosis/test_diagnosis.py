@@ -208,7 +208,7 @@ def test_a_headline_that_nobody_judged_goes_before_one_whose_judge_is_not_measur
     assert "judge" not in told(diagnosis_report(found))
     found = diagnose(judged, headline="nuggets.all")
     assert found.judged == found.to_json()["judged"]
-    assert "nuggets.all: a hint" in found.judged
+    assert "nuggets.all compares words" in found.judged
     assert told(diagnosis_report(found)).endswith(f" {found.judged}")
     failed = {**record("failed", ""), "answer": None, "failure": "TIMEOUT"}
     alone = diagnose(ragassay.evaluate([*RUN, failed], ["nuggets.all"]), complete=False)
@@ -238,7 +238,7 @@ def test_the_cost_of_a_class_without_a_headline_value_is_not_known() -> None:
     (gone,) = (one for one in found.found if one.fault.name == "no_reply")
     assert gone.cost is None and gone.to_json()["cost"] is None
     said = " ".join(str(found).split())
-    assert "–: not known; no sample of the class has a value of contains_answer" in said
+    assert "–: not known; no sample with this fault has a value of contains_answer" in said
     assert "–: not known" not in str(diagnose(ragassay.evaluate(RUN, METRICS)))
     # Samples of a class that have values, none of them below the threshold, cost nothing.
     assert all(one.cost is not None for one in found.found if one is not gone)
@@ -359,7 +359,7 @@ def test_a_change_is_told_by_the_samples_that_moved() -> None:
     new, old = (ragassay.evaluate(data, METRICS) for data in (after, RUN))
     change = moved(new, old)
     assert change.n == 6 and not change.unlike
-    says = "contains_answer below 0.5, or another fault: 3 of 6 fail in the new run"
+    says = "3 of 6 samples fail in the new run, 4 of 6 in the old run. A sample fails if contains_"
     assert told(moved_report(change)).startswith(says)
     counts = {one.name: (one.new, one.old, one.entered, one.left) for one in change.classes}
     found = [counts[name] for name in ("not_retrieved", "ranked_low", "ignored")]

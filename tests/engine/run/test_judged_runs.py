@@ -237,7 +237,7 @@ def test_offline_answers_that_are_replayed_stay_labelled_offline(tmp_path: Path)
     assert metric.judge == label and f"judge={label}#" in metric.signature
     assert {row.judge for row in again.scores} == {label}
     assert again.summary.judging is not None and again.summary.judging.judge == label
-    assert wording.judge_of(metric) == "offline-lexical (replayed)"
+    assert wording.judge_of(metric) == "offline (replayed)"
     assert label in (save / "scores.jsonl").read_text()
     llm = ragassay.evaluate(records(4), ["test_tried"], judge=Rule())
     with pytest.raises(UsageError, match="of offline-lexical/11"):
@@ -268,4 +268,4 @@ def test_the_judge_is_named_only_for_metrics_with_a_value_of_its_own() -> None:
     faithfulness = summary.metrics["ragreport_faithfulness"]
     assert faithfulness.n_scored == faithfulness.n_assumed == 1, "nothing of it was judged"
     judges = {name: wording.judge_of(metric) for name, metric in summary.metrics.items()}
-    assert judges == {"ragreport_faithfulness": "", "ragreport_relevance": "offline-lexical"}
+    assert judges == {"ragreport_faithfulness": "", "ragreport_relevance": "offline"}

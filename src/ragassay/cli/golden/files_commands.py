@@ -198,7 +198,7 @@ def split(given: Given) -> None:
         golden,
         {folder.with_name(f"{folder.name}-{name}"): of_part for name, of_part in parts.items()},
         [
-            f", {len(parts[name]) / len(items):.1%} for {share:.1%}"
+            f" ({len(parts[name]) / len(items):.1%}, wanted {share:.1%})"
             for name, share in shares.items()
         ],
     )

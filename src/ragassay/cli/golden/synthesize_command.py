@@ -122,9 +122,9 @@ def _show(outcome: Outcome, output: Path, wish: Wish, as_json: bool) -> int:
     else:
         not_asked = f"{len(outcome.unasked)} not asked, " if outcome.unasked else ""
         show.lines(
-            f"{output}: {plural(len(outcome.items), 'item')} added as drafts, {outcome.total} of "
-            f"{target} there; {plural(len(outcome.rejections), 'draft')} rejected, "
-            f"{not_asked}{outcome.n_not_chosen:,} not chosen"
+            f"{output}: {plural(len(outcome.items), 'draft')} added; the set has {outcome.total} "
+            f"of {plural(target, 'item')}. {plural(len(outcome.rejections), 'draft')} rejected, "
+            f"{not_asked}{outcome.n_not_chosen:,} not needed"
         )
         if outcome.calls or outcome.cached:
             sent = f"{plural(outcome.calls, 'call')} sent, {outcome.cached} from the ledger"

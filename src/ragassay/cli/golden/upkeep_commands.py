@@ -49,7 +49,7 @@ def check(given: Given) -> int:
     else:
         show.report(Report("", tuple(_blocks(given.folder, checked))))
         skipped = checked.skipped.items()
-        show.warn(f"{name} was checked only in part: {why}." for name, why in skipped)
+        show.warn(f"{name} was not fully checked: {why}." for name, why in skipped)
     severities = {finding.severity for finding in checked.findings}
     failing = {"error": {"error"}, "look": {"error", "look"}, "never": set[str]()}[given.fail_on]
     return show.GATE_FAILED if severities & failing else show.OK

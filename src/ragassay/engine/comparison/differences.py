@@ -19,7 +19,7 @@ from ragassay.base.score import Reason
 from ragassay.engine.results.comparison_result import Comparison
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_columns import cluster_column, differing_facts, names_in
-from ragassay.engine.results.summary import missing_by_failure
+from ragassay.engine.results.summary import cut, missing_by_failure
 from ragassay.engine.results.verdict import Difference, Standing
 from ragassay.stats.intervals import Span, alpha_of
 from ragassay.stats.paired import PairedResult, compare_pairs, rounded_differences
@@ -434,6 +434,11 @@ def compare_means(
         n_units.append(len(rows) if labels is None else len(np.unique(labels)))
     tested = [standing == "tested" for standing, _ in standings]
     tests = compare_samples(*samples, tested=tested, correction=correction, level=level)
+    for at, name in enumerate(names):
+        least, most = new.summary.metrics[name].bounds
+        if least is not None and most is not None:
+            low, high = cut(tests[at].low, tests[at].high, (least - most, most - least))
+            tests[at] = replace(tests[at], low=low, high=high)
     clustered = [run for run in (new, old) if run.columns.clusters is not None]
     columns = [cluster_column(run.config.get("cluster_by")) for run in clustered]
     return _comparison(

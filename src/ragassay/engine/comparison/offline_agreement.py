@@ -132,7 +132,7 @@ def judge_agreement(metric: MetricSummary) -> JudgeAgreement | None:
     of_another_version = any({*_OFFLINE_LABEL.findall(label)} - {LABEL} for label in labels)
     by_kind = agreements(metric.metric)
     if of_another_version or not by_kind or not all(by_kind.values()):
-        return found("offline_unmeasured")
+        return found("offline_hint")
     rows: list[Agreement] = []
     for measured in by_kind.values():
         rows += (here := [row for row in measured if row.language == metric.language])

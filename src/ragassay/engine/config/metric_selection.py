@@ -33,11 +33,9 @@ LOOKED_AT = 2_000
 
 @dataclass(frozen=True)
 class SuiteFit:
-    """How a suite suits data: how many metrics it has, how many of them could score a sample, how
-    many samples one of them could score, and how many samples were looked at."""
+    """How a suite suits data: how many samples one of its metrics could score, and how many samples
+    were looked at."""
 
-    n_metrics: int
-    n_applicable: int
     n_samples: int
     n_seen: int
 
@@ -66,19 +64,13 @@ def suite_fits(samples: Sequence[Sample], *, offline: bool) -> dict[str, SuiteFi
         {m for m in allowed if missing(s, m.needs) is None and lacks(m, s) is None} for s in samples
     ]
     scored = set[Metric]().union(*fitting)
+    # Those of which more metrics suit first, and above all those that suit more samples.
+    share = {name: len(own & scored) / max(1, len(own)) for name, own in by_suite.items()}
     fits = {
-        name: SuiteFit(
-            len(own), len(own & scored), sum(map(bool, map(own.__and__, fitting))), len(samples)
-        )
-        for name, own in by_suite.items()
+        name: SuiteFit(sum(map(bool, map(by_suite[name].__and__, fitting))), len(samples))
+        for name in sorted(share, key=lambda name: -share[name])
     }
-    # Those that suit more samples first, then those of which more metrics do.
-    return dict(
-        sorted(
-            fits.items(),
-            key=lambda x: (-x[1].n_samples, -x[1].n_applicable / max(1, x[1].n_metrics)),
-        )
-    )
+    return dict(sorted(fits.items(), key=lambda fit: -fit[1].n_samples))
 
 
 @dataclass(frozen=True)

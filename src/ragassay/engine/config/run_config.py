@@ -128,9 +128,8 @@ class Parameters(BaseModel):
         EMPTY,
         Option(commas=True, form="FIELD=COLUMN", example="answer=model_output", page="formats.md"),
     ] = Field(default_factory=dict)
-    """Your column for one of our fields: a name, or a path as in
-    answer=choices[0].message.content; of several (a|b) the first that a record has. A list:
-    passages=text_* or a+b."""
+    """Your column for one of our fields. COLUMN may be a path (choices[0].message.content),
+    alternatives (a|b: the first that a record has) or a list (text_*, a+b)."""
     format: Annotated[str | None, Option(default="detected")] = None
     """Input format, if detection is wrong."""
     passages_from: Annotated[
@@ -198,8 +197,8 @@ class Parameters(BaseModel):
     seed: int = Field(0, ge=0)
     """Random seed."""
     fail_under: Names = Field(default_factory=list)
-    """Gate: METRIC>=VALUE on the mean, or low(METRIC)>=VALUE (high(METRIC)<=VALUE) on the one-sided
-    bound of the true mean; exit code 1 when it fails, 3 when samples are too few to tell."""
+    """Gate on the mean: METRIC>=VALUE. Exit code 1: failed; 3: undecided. low(METRIC)>=VALUE and
+    high(METRIC)<=VALUE take the one-sided bound of the true mean."""
     trust_offline: bool = False
     """Let the offline judge decide gates, even where it is not known to agree with people."""
     options: Annotated[
@@ -282,11 +281,11 @@ class Judging(BaseModel):
     quorum: Annotated[int | None, Option(default="more than half")] = Field(None, ge=1)
     """Votes that a panel needs."""
     concurrency: Annotated[int | None, Option(short="-j", default="64")] = Field(None, ge=1)
-    """Most requests in flight at once, for each endpoint."""
+    """Requests in flight per endpoint, at most."""
     rpm: float | None = Field(None, gt=0)
-    """Most requests per minute."""
+    """Requests per minute, at most."""
     tpm: float | None = Field(None, gt=0)
-    """Most tokens per minute."""
+    """Tokens per minute, at most."""
     timeout: Annotated[float | None, Option(default="120")] = Field(None, gt=0)
     """Seconds after which a question is given up."""
     temperature: Annotated[float | None, Option(default="0, or what the published method says")] = (

@@ -106,9 +106,8 @@ def _refuse_others(full: Result, alone: Result) -> None:
     ]
     if True in given[0] or False in given[1]:
         raise UsageError(
-            f"Of {full.name} and {alone.name} only the second may be given the gold passages, and "
-            "all of its answers must be. Name the run with what was retrieved first, and then one "
-            "of answers by 'ragassay ask GOLDEN --gold-passages -o FILE'."
+            f"{full.name}, {alone.name}: name the run with retrieved passages first, then the run "
+            "whose answers all came from 'ragassay ask GOLDEN --gold-passages -o FILE'."
         )
 
 

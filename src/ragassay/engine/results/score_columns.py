@@ -109,7 +109,7 @@ class ScoreColumns:
         """Appends a sample's outcome to a metric's column."""
         number = 0.0
         if isinstance(outcome, Unscored):
-            lacks = outcome.lacks if outcome.reason is Reason.MISSING_INPUT else ""
+            lacks = "" if outcome.reason is Reason.NOT_APPLICABLE else outcome.lacks
             kind = _Kind("", reason=outcome.reason, lacks=lacks)
         else:
             judges = judges_of(outcome, judge) if outcome.evidence or outcome.by else ""

@@ -119,9 +119,10 @@ def score_stream(
 def excused(sample: Sample, outcome: Unscored) -> Unscored:
     """An outcome, not the system's doing where it need not have given what a metric looks at: the
     query is labelled unanswerable or conversational, or the data set gave it no passages."""
-    is_prescribed = outcome.reason is Reason.NOTHING_RETRIEVED and sample.passages_prescribed
-    if sample.answerability in ABSTAINING or is_prescribed:
-        return replace(outcome, reason=outcome.reason.excused)
+    reason = outcome.reason
+    is_prescribed = reason is Reason.NOTHING_RETRIEVED and sample.passages_prescribed
+    if (sample.answerability in ABSTAINING or is_prescribed) and reason.by_system:
+        return replace(outcome, reason=reason.excused, lacks=reason)
     return outcome
 
 

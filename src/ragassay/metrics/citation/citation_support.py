@@ -289,7 +289,7 @@ class _OfSentences(_Citation):
 
 @register
 class Citation(_Citation):
-    """Support of citations.
+    """Whether the cited passages support the answer.
 
     A part is the text up to the next citation; what follows the last one cites nothing. Precision:
     each cited passage's mean worth over the parts that cite it, over the cited passages; undefined
@@ -298,7 +298,7 @@ class Citation(_Citation):
 
     Part precision: mean over the cited passages
     Part recall: mean over the answer's parts, uncited ones count 0
-    Part f1: harmonic mean of precision over cited passages and recall over parts
+    Part f1: F1 of that precision and recall
     """
 
     name = "citation"

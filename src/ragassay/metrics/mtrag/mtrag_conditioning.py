@@ -336,7 +336,7 @@ class RLFIdk(Conditioned):
 
 @register
 class AnswerabilityAccuracy(Metric):
-    """Says 'I don't know' exactly when it should (MT-RAG answerability accuracy).
+    """Whether the answer says "I don't know" exactly when it should.
 
     It should for unanswerable and conversational queries, by a full "I don't know" (idk 1). Queries
     labelled underspecified call for a question back and are left out.

@@ -152,13 +152,13 @@ class UnderspecifiedEval(_Classified):
 
 @register
 class ReferencelessFaithfulness(_Judged):
-    """Share of the answer's claims that the passages support (MT-RAG RL_F).
+    """Share of the answer's claims that the passages support.
 
     An answer without claims is unscored. Not applicable where nothing was retrieved.
 
     Formula: claims of the answer that the passages support / its claims
     Misleads where: a claim from a wrong passage counts as supported
-    Source: Es et al. 2024, RAGAS; MT-RAG benchmark, step 3
+    Source: Es et al. 2024, RAGAS; MT-RAG benchmark, step 3 (RL_F)
     """
 
     name = "faithfulness"

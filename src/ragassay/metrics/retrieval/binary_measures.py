@@ -51,7 +51,7 @@ def f1(rankings: Rankings, k: int = AT_K, rel: int = REL) -> Floats:
 
 @measure("AP", "MAP")
 def average_precision(rankings: Rankings, k: int | None = WITHIN_K, rel: int = REL) -> Floats:
-    """Average precision.
+    """Average precision: whether relevant passages come first.
 
     Formula: Σ over relevant ranks i ≤ k of P@i / R
     Misleads where: an unjudged passage counts as irrelevant

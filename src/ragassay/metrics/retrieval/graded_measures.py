@@ -50,7 +50,7 @@ def ndcg(
     gain: Literal["linear", "exp"] = param("linear", "linear (the grade) or exp (2^grade - 1)"),
     gains: str | None = GAINS,
 ) -> Floats:
-    """Normalised discounted cumulative gain.
+    """Normalised discounted cumulative gain: whether the best passages come first.
 
     Formula: Σ g(i) / log2(i + 1) within k, over that of the ideal ranking
     Misleads where: an unjudged passage counts as irrelevant; linear and exponential gains differ

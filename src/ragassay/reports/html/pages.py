@@ -114,7 +114,7 @@ def _method(*runs: Result, first: Sequence[Block] = ()) -> Part:
         written = yaml.safe_dump(dict(run.config), sort_keys=False, allow_unicode=True)
         configuration = part("Configuration and versions", lines([written], "code"), aside=True)
         blocks.append(part(run.name, signed, configuration))
-    same = lines(["Two numbers compare only if their signatures are the same."])
+    same = lines(["Compare two numbers only if their signatures are equal."])
     return part("Method", *blocks, same, aside=True)
 
 

@@ -34,7 +34,7 @@ ARROWS: Mapping[bool | None, str] = {None: "", True: "↑", False: "↓"}
 _SHORT = (
     (r"panel\([^)]*\)", "panel"),
     (r"replay:\S+ of (.*)", r"\1 (replayed)"),
-    (r"(offline[\w-]*)/\w+", r"\1"),
+    (r"offline[\w-]*/\w+", "offline"),
     (r"[^\s(]*[#:](?=[^\s#:])", ""),
 )
 """What is left out of the name of a judge in a table, one after the other."""
@@ -200,7 +200,7 @@ def cost(spent: Spending) -> str:
 
 
 def judge_of(metric: MetricSummary) -> str:
-    """The judge in a word: ``offline-lexical``, a model, ``panel``; empty where there is none."""
+    """The judge in a word: ``offline``, a model, ``panel``; empty where there is none."""
     judged = metric.judges or metric.n_scored > metric.n_assumed + metric.n_given
     label = metric.judge if judged else ""
     for pattern, short in _SHORT:

@@ -124,17 +124,18 @@ def metric_report(entry: Entry) -> Report:
         ("kind", _kind(entry)),
         ("suites", _suites(entry) or "none"),
         ("needs", ", ".join(entry["needs"]) or "nothing"),
-        ("also uses", ", ".join(entry["uses"])),
+        ("may use", ", ".join(entry["uses"])),
         ("range", entry["range"]),
         ("direction", wording.direction(entry["higher_is_better"])),
         ("aggregated as", entry["aggregate"]),
         ("other names", ", ".join(entry["aliases"])),
         *((f"in {peer.tool}", f"{', '.join(peer.names)}. {peer.differs}.") for peer in peers),
         ("source", entry["source"]),
-        ("rests on", ", ".join(entry["offline_agreement"])),
+        ("asks", ", ".join(entry["offline_agreement"])),
     ]
     for parameter in entry["parameters"]:
-        text = f"{parameter['spelling']}  {parameter['doc']} (default: {parameter['default']})"
+        text = f"{parameter['spelling']}  {parameter['doc']}"
+        text += f" (default: {parameter['default'] or 'none'})" * ("default" not in text)
         rows.append(("parameter", text))
     measured = (
         ((found["said"], *(f"{row['of']}: {row['source']}" for row in found["rows"])), kind)

@@ -8,9 +8,9 @@ from math import inf
 from typing import Any
 
 from ragassay.base.note import joined
-from ragassay.base.printable import FEW, few, grouped, share
+from ragassay.base.printable import FEW, either, few, grouped, share
 from ragassay.engine.comparison.derived_runs import shown_queries
-from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED
+from ragassay.engine.diagnosis.decision_table import CLASSES, SIGNALS, UNEXPLAINED
 from ragassay.engine.diagnosis.diagnosing import ClassFound, Diagnosis
 from ragassay.engine.diagnosis.moved_classes import FINE, Moved
 from ragassay.engine.results.comparison_result import Comparison
@@ -36,12 +36,12 @@ _TITLES = {fault.name: fault.title for fault in FAULTS}
 
 def _means(diagnosis: Diagnosis) -> str:
     """What failing means."""
-    means = f"{diagnosis.headline} below {diagnosis.below:g}"
+    means = f"{diagnosis.headline} is below {diagnosis.below:g}"
     if diagnosis.headline_only:
         return means
     if diagnosis.match_passes:
-        means += " and no match with a reference"
-    return f"{means}, or another fault"
+        means += " and no reference matches"
+    return f"{means}, or if another fault is found"
 
 
 def verdict_of(diagnosis: Diagnosis) -> str:
@@ -56,7 +56,7 @@ def verdict_of(diagnosis: Diagnosis) -> str:
     said = [sentence(f"{diagnosis.measures}_right", share=right, interval=interval, rated=rated)]
     for most in diagnosis.found[:1]:
         title = f"{most.fault.title[0].lower()}{most.fault.title[1:]}"
-        hint = f", {wording.HINT}" * most.only_hint
+        hint = f", {wording.HINT}" * (most.only_hint and not diagnosis.only_hint)
         counts = {"n": most.n, "failing": diagnosis.n_failing, "of": diagnosis.n}
         said.append(sentence("most_failures", fault=title, hint=hint, **counts))
     n = diagnosis.n_refusals_unknown
@@ -102,11 +102,11 @@ def right_moved(change: Moved, too_few: bool) -> list[str]:
         new, old = (round(mean or 0.0, 2) for mean in (right.a_mean, right.b_mean))
         claim = "" if too_few or right.too_few else wording.claim(right)
         claim = claim.replace(wording.HINT, _hint(change.new))
-        claim = f"{claim[0].upper()}{claim[1:]}: " if claim else ""
+        claim = f": {claim}" if claim else ""
         kind = f"{change.new.measures}_{'moved' if right.n_differ else 'same'}"
         counts = {"new": new, "old": old, "mended": right.wins, "broken": right.losses}
         # A claim that is only a hint says so itself.
-        hint = f", {wording.HINT}" if right.n_differ else f" ({_hint(change.new)})"
+        hint = f" ({wording.HINT if right.n_differ else _hint(change.new)})"
         hint *= change.new.only_hint and wording.HINT not in claim
         rated = f"{change.n - change.n_unknown:,} rated " * bool(change.n_unknown)
         said = [sentence(kind, claim=claim, hint=hint, rated=rated, **counts)]
@@ -142,7 +142,7 @@ def causes(diagnosis: Diagnosis, *, linked: bool = False) -> list[Block]:
     """Why samples fail, for a page (``linked``: with a list of the samples) or a Markdown file."""
     if not diagnosis.n_failing:
         return []
-    columns = [Column("why", "name"), Column("samples"), Column("share"),
+    columns = [Column("fault", "name"), Column("samples"), Column("share"),
                Column("what to try", "words")]  # fmt: skip
     rows = (
         (
@@ -157,7 +157,8 @@ def causes(diagnosis: Diagnosis, *, linked: bool = False) -> list[Block]:
     means = [sentence("right_means", names=[diagnosis.headline], match=match)]
     means *= diagnosis.measures == "answers"
     failing = share(diagnosis.n_failing, diagnosis.n, "sample")
-    first = Cell(f"{failing} fail", link="filter:fails" if linked else "")
+    fails = either(diagnosis.n_failing, "fails", "fail")
+    first = Cell(f"{failing} {fails}", link="filter:fails" if linked else "")
     return [
         lines([first], "text"),
         table(columns, rows),
@@ -169,7 +170,7 @@ def diagnosis_report(diagnosis: Diagnosis) -> Report:
     """A run's diagnosis: the classes with counts, what mending one gains, examples and advice."""
     unscored, names = diagnosis.n - diagnosis.n_scored, [diagnosis.headline]
     failing = share(diagnosis.n_failing, diagnosis.n, "sample")
-    first = [sentence("failing", share=failing, means=_means(diagnosis))]
+    first = [sentence("failing", share=failing, n=diagnosis.n_failing, means=_means(diagnosis))]
     first += [sentence("headline_unscored", names=names, n=unscored)] if unscored else []
     n = diagnosis.n_refusals_unknown
     first += [sentence("refusals_unknown", n=n)] if n else []
@@ -187,7 +188,7 @@ def diagnosis_report(diagnosis: Diagnosis) -> Report:
             if any(class_found.cost is None for class_found in diagnosis.found):
                 notes.append(sentence("cost_of_unscored", mark=wording.NOTHING, names=names))
         interval = f"interval, {wording.percent(diagnosis.level)}"
-        columns = [Column("class", "name"), Column("n"), Column("share"),
+        columns = [Column("fault", "name"), Column("n"), Column("share"),
                    Column(interval, drop=1, under="share"), Column("if fixed")]  # fmt: skip
         rows = (
             (
@@ -226,17 +227,20 @@ def _filtered(n: int, run: int, name: str, linked: bool) -> Cell:
 
 def _about(found: ClassFound, several: bool) -> Iterator[Cell]:
     yield Cell(found.fault.says)
+    deciding = {name for group in found.fault.needs or [[*SIGNALS]] for name in group}
     for example in found.examples:
         name, system, repeat = example.identity
         tags = [name, system if several else "", f"repeat {repeat}" if repeat else ""]
         yield Cell(" ".join(filter(None, tags)), f"  {example.query}", style="info")
         yield Cell(f"  – {wording.one_line(example.answer) or '(no answer)'}", style="dim")
-        signals = []  # rank 4, supported 0.25
-        for signal, value in example.signals.items():
+        signals = []  # rank 4, supported 25 %
+        for signal in filter(deciding.__contains__, example.signals):
+            value = example.signals[signal]
             if signal == "rank":
                 signals.append("nothing relevant retrieved" if value == inf else f"rank {value:g}")
             elif signal != "refused" or (value and example.answer):
-                signals.append("refused" if signal == "refused" else f"{signal} {value:.2f}")
+                said = f"{signal} {100 * value:.0f} %"
+                signals.append("refused" if signal == "refused" else said)
         if signals:
             yield Cell(f"  – {', '.join(signals)}", style="dim")
     yield Cell(f"To try: {found.fault.advice}", style="good")
@@ -246,7 +250,7 @@ def _moved_notes(change: Moved, judges: bool) -> Iterator[str]:
     """How the numbers of a change were computed, and by which judges."""
     yield from map(str, change.matched)
     yield from (f"{text} What moved may be due to that." for text in change.not_alike)
-    yield sentence("diff_untested") if change.not_alike else sentence("diff_tested")
+    yield sentence("diff_untested" if change.not_alike else "diff_tested", n=change.n)
     if change.unlike:
         yield sentence("classes_unlike", metrics=", ".join(change.unlike))
     right = [change.right.why] if change.right is not None and change.right.why else []
@@ -258,7 +262,7 @@ def moved_report(change: Moved, *, linked: bool = False) -> Report:
     """Which classes a change moved: counts, the difference, its test, and the transitions."""
     heads = ("new", "old", "only new", "only old", "difference")
     bounds = Column("interval", drop=1, under="difference")
-    columns = [Column("class", "name"), *map(Column, heads), bounds, Column("p")]
+    columns = [Column("fault", "name"), *map(Column, heads), bounds, Column("p")]
 
     def row(title: str, new: Cell, old: Cell, came: int, went: int, test: Any) -> list[Cell | str]:
         ends = wording.bounds(test.low, test.high, sign=True)
@@ -275,8 +279,7 @@ def moved_report(change: Moved, *, linked: bool = False) -> Report:
         new, old = (_filtered(n, run, fault.name, linked) for run, n in counts)
         rows.append(row(fault.title, new, old, fault.entered, fault.left, fault))
     after, before = change.new, change.old
-    n, old_n, of = f"{after.n_failing:,}", f"{before.n_failing:,}", f"{before.n:,}"
-    facts = {"new": n, "n": after.n, "old": old_n, "of": of, "both": change.n}
+    facts = {"new": after.n_failing, "n": after.n, "old": before.n_failing, "of": before.n}
     first = [sentence("moved", means=_means(after), **facts)]
     if change.n_unknown:
         first.append(sentence("moved_unknown", n=change.n_unknown, names=[after.headline]))

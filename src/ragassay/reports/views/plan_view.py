@@ -45,7 +45,7 @@ def preview_report(preview: Preview) -> Report:
     if preview.calls is not None:
         blocks.append(call_part(preview.calls))
     samples, queries = wording.plural(n, "sample"), wording.plural(preview.n_queries, "query")
-    verdict = "no faults" if can_score(preview) else "readable, but nothing can be scored"
+    verdict = "no errors" if can_score(preview) else "readable, but nothing can be scored"
     about = f"read as {preview.format}: {samples} of {queries}, {verdict}"
     return Report(preview.title, tuple(blocks), about)
 
@@ -55,7 +55,7 @@ def _metrics(preview: Preview) -> Iterator[Block]:
     the data, and the metrics that cannot be scored."""
     n, extra = preview.n_samples, preview.needs_extra
     scored = [name for name, of in preview.applicable.items() if of or extra.get(name)]
-    columns = [Column("metric", "name"), Column("may be scored"), Column("", "words")]
+    columns = [Column("metric", "name"), Column("can be scored"), Column("", "words")]
     rows = (
         [
             name,
@@ -70,16 +70,11 @@ def _metrics(preview: Preview) -> Iterator[Block]:
     if preview.suites:
         seen = next(iter(preview.suites.values())).n_seen
         first = "" if seen == n else f" of the first {seen:,}"
-        columns = [Column("suite that the data suits", "name")]
-        columns += map(Column, (f"samples{first}", "metrics"))
+        columns = [Column("suite that fits", "name"), Column(f"samples{first}")]
         fits = {name: fit for name, fit in preview.suites.items() if fit.n_samples}
-        rows = (
-            [name, _share(fit.n_samples, seen), f"{fit.n_applicable} of {fit.n_metrics}"]
-            for name, fit in fits.items()
-        )
-        yield table(columns, rows)
+        yield table(columns, ([name, _share(fit.n_samples, seen)] for name, fit in fits.items()))
         if none := [name for name in preview.suites if name not in fits]:
-            yield lines([f"no sample can be scored by: {', '.join(none)}"])
+            yield lines([f"suites that fit no sample: {', '.join(none)}"])
     unscored = (
         (next(iter(preview.lacking.get(name, ())), "no samples"), name)  # what most of them lack
         for name in preview.applicable
@@ -91,8 +86,7 @@ def _metrics(preview: Preview) -> Iterator[Block]:
 def call_part(plan: CallPlan) -> Part:
     """Calls, tokens and money for each metric and in total, time, and what all of it assumes."""
     if not plan.asks:
-        title = f"judge {plan.judge}: 0 calls; it answers here, nothing is sent or paid"
-        return part(title)
+        return part(f"judge {plan.judge}: nothing is sent or paid")
     columns = [Column("metric, alone", "words")]
     columns += map(Column, ("calls", "in ledger", "tokens in", "tokens out", "cost", "time"))
     rows = [
@@ -128,17 +122,14 @@ def _lines(plan: CallPlan) -> Iterator[Cell]:
     if plan.fit is not None:
         kind, style = _FITS.get(plan.fit, ("budget_unpriced", "doubt"))
         yield Cell(sentence(kind, budget=str(plan.budget)), style=style)
-    kinds = ((_span(calls, _COUNT), kind) for kind, calls in plan.questions.items() if calls.high)
-    by_kind = ", ".join(map(" ".join, kinds))
     dim = (
-        (by_kind, "calls_by_kind"),
         (plan.n_walked < plan.n_samples, "extrapolated"),
         (asks and not total.calls.exact, "answers_decide"),
         (asks, "tokens_estimated"),
         (asks and cost is None, "price_unknown"),
         (asks and plan.listed_prices and cost is not None and cost.high, "prices_listed"),
     )
-    facts = {"kinds": by_kind, "walked": plan.n_walked, "samples": plan.n_samples, "day": as_of()}
+    facts = {"walked": plan.n_walked, "samples": plan.n_samples, "day": as_of()}
     said = [sentence(kind, **facts) for holds, kind in dim if holds]
     yield from (Cell(note, style="dim") for note in said)
     for detail, n in plan.failed.items():

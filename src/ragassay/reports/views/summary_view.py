@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set as AbstractSet
 from dataclasses import replace
 from datetime import date
@@ -234,28 +235,34 @@ def _notes(summary: Summary) -> Iterator[Block]:
     spent = [spending for spending in (summary.judging, summary.embedding) if spending is not None]
     failed = {code for spending in spent for code in spending.failures if Reason(code).incomplete}
     found = grouped(
-        ((_why(Reason(code), metric, part), n, metric.n_total), metric.name)
+        ((kind, why, n, metric.n_total), metric.name)
         for metric in metrics
-        for code, every in metric.unscored.items()
-        for parts in [metric.lacking if code == Reason.MISSING_INPUT else {}]
-        for part, n in {**parts, "": every - sum(parts.values())}.items()
+        if any(metric.unscored.values())
+        for code, kind, why, n in _missing(metric)
         if n and code not in failed and (code not in _WARNED or metric.name not in warned)
     )
     noun = "query" if summary.n_queries == summary.n_samples else "sample"
     unscored = (
         sentence(kind, names=names, share=share(n, total, noun), n=n, total=total, why=why)
-        for ((kind, why), n, total), names in found.items()
+        for (kind, why, n, total), names in found.items()
     )
     yield lines(unscored, "text", "dim")
     yield lines(summary_notes(summary))
 
 
-def _why(reason: Reason, metric: MetricSummary, part: str) -> tuple[str, str]:
-    """The kind of sentence that says why samples have no score, and the reason in a word."""
+def _missing(metric: MetricSummary) -> Iterator[tuple[str, str, str, int]]:
+    """The reasons for no score, each with its kind of sentence, its word and how many samples."""
     needs = {need for item in naming.known(metric.metric) for need in item.needs}
-    lacked = {part} if part else needs & _LACKED.get(reason, set())
-    kind = f"lacks_{min(lacked)}" if len(lacked) == 1 else f"unscored_{reason}"
-    return kind if kind in wording.words() else "unscored", wording.reason(reason)
+    parts = Counter(metric.lacking)
+    excused = Counter({part: n for part, n in parts.items() if part in set(Reason)})
+    codes = Counter(metric.unscored) + excused - Counter({Reason.UNDEFINED: excused.total()})
+    for reason, n in ((Reason(code), n) for code, n in codes.items()):
+        lacked = parts - excused if reason is Reason.MISSING_INPUT else Counter[str]()
+        for lack, of_lack in {**lacked, "": n - lacked.total()}.items():
+            reasons = {lack} if lack else needs & _LACKED.get(reason, set())
+            kind = f"lacks_{min(reasons)}" if len(reasons) == 1 else f"unscored_{reason}"
+            kind = kind if kind in wording.words() else "unscored"
+            yield reason, kind, wording.reason(reason), of_lack
 
 
 def slice_parts(summary: Summary, *runs: tuple[str, Diagnosis | None, ScoreColumns]) -> list[Block]:

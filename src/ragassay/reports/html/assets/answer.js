@@ -36,7 +36,7 @@ class AnswerText {
   reworded() {
     const found = this.sets.flatMap(({ of, list }) => list.filter(([, start]) => start === null).map((piece) => [of, piece]));
     if (!found.length) return null;
-    return h("details", { class: "reworded" }, h("summary", {}, `${found.length} piece${found.length === 1 ? "" : "s"} in other words than the answer's`),
+    return h("details", { class: "reworded" }, h("summary", {}, `${found.length} piece${found.length === 1 ? "" : "s"} not word for word in the answer`),
       h("ul", {}, found.map(([of, [text, , , held, by]]) => h("li", {}, h("span", { class: `mark ${held}` }, AnswerText.words[held]), " ", h("bdi", {}, text), " ",
         h("span", { class: "muted" }, [by, of.join(", ")].filter(Boolean).join(" · "))))));
   }
