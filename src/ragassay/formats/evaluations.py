@@ -133,30 +133,25 @@ def log_samples(path: Path, mapper: Mapper) -> Items:
     """Each sample of a log, with its model. An archive has a file for each; JSON is read whole."""
     with opening.opened(path) as stream:
         is_archive = stream.read(4) in opening.BINARY
-    if is_archive:
-        yield from _archived_samples(path)
-        return
-    log = parse_json(opening.read_all(path, mapper.encoding), path)
-    listed = log.get("samples") if isinstance(log, dict) else None
-    if not isinstance(listed, list) or not listed:
-        raise wrong("empty_log", path=path, field="samples")
+    log = {} if is_archive else parse_json(opening.read_all(path, mapper.encoding), path)
+    number = 0
+    listed = _archived(path, log) if is_archive else log.get("samples") or ()
     for number, value in enumerate(listed, 1):
         yield number, (value, (log.get("eval") or {}).get("model"))
+    if not number:
+        raise wrong("empty_log", path=path, field="samples")
 
 
-def _archived_samples(path: Path) -> Items:
+def _archived(path: Path, log: dict[str, Any]) -> Iterator[Any]:
+    """Each sample in an archive, after what the log says beside them was put into it."""
     try:
         with zipfile.ZipFile(opening.on_disk(path)) as archive:
             members = opening.checked_parts(archive, path)
             heads = ("header.json", "_journal/start.json")  # the first is written after all samples
-            head = next((name for name in heads if name in members), "")
-            about = parse_json(archive.read(head), path) if head else {}
-            samples = [text for text in members if text.startswith("samples/")]
-            if not samples:
-                raise wrong("empty_log", path=path, field="samples")
-            for number, member in enumerate(samples, 1):
-                value = parse_json(archive.read(member), path)
-                yield number, (value, (about.get("eval") or {}).get("model"))
+            for head in [name for name in heads if name in members][:1]:
+                log |= parse_json(opening.unpacked_part(archive, head), path)
+            for member in (name for name in members if name.startswith("samples/")):
+                yield parse_json(opening.unpacked_part(archive, member), path)
     except (zipfile.BadZipFile, NotImplementedError, EOFError, zlib.error) as error:
         raise wrong("archived_log", path=path, why=first_line(error)) from None
 
