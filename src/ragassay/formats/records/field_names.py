@@ -78,6 +78,9 @@ PAIRS: Mapping[str, tuple[str, str]] = {
 another name of the first. Two published habits: beside a ``prediction``, ``answer`` is the gold
 answer; beside ``retrieval_context``, ``context`` is the gold context."""
 
+_ALONE = {"result": ("answer", str), "source_documents": ("passages", list)}
+"""Names that hold a field, by a value of that type, where no other name does (LangChain's)."""
+
 Values = dict[str, tuple[str, Any]]
 """Field -> the key (or path) of a record that holds it, and its value."""
 
@@ -108,6 +111,12 @@ def known_fields(
             if other in by_field or other in chosen:
                 raise _ambiguous(field, [others[0], *beside], words)
             by_field[field], by_field[other] = others, beside
+    for key in [key for key in rest if folded(key) in _ALONE]:
+        field, kind = _ALONE[folded(key)]
+        held = {*by_field, *chosen}
+        if "query" in held and field not in held and isinstance(record[key], kind):
+            by_field[field] = [key]
+            del rest[key]
     values: Values = {}
     if labels := by_field.pop("answerability", ()):  # files have several spellings
         own = [key for key in labels if folded(key) not in NAMES["unanswerable"]] or labels
