@@ -99,22 +99,44 @@ def flat(nested: Row) -> dict[str, Any]:
     return made
 
 
-def usage_in_tokens(record: Row, source: Source) -> Row:
-    """The record without a usage that counts something else than tokens."""
+def rated(record: Row, source: Source) -> Row:
+    """A record of Langfuse: without a usage that counts something else than tokens, and with the
+    lists in further columns of its tables, which hold scores, as its scores."""
     usage = unpacked(record.get("usage"))
     counts = not isinstance(usage, dict) or usage.get("unit") in (None, "", "TOKENS")
-    return record if counts else {key: value for key, value in record.items() if key != "usage"}
+    lists = {name: value for name, value in record.items() if isinstance(value, list) and value}
+    scores = {
+        name: value[0] if len(value) == 1 else value
+        for name, value in lists.items()
+        if name not in NAMES["langfuse.lists"] and not isinstance(value[0], dict | list)
+    }
+    made = {**record, "scores": record.get("scores") or scores}
+    return made if counts else {**made, "usage": None}
+
+
+def score(record: Row, source: Source) -> Row:
+    """A record that is a score of a trace of Langfuse."""
+    return {**record, "scores": [record]}
 
 
 def assessed(record: Row, source: Source) -> Row:
-    """The record of a trace of MLflow with the ``expected_response`` among its assessments."""
-    for row in unpacked(record.get("assessments")) or ():
-        name = row.get("assessment_name", row.get("name")) if isinstance(row, dict) else None
+    """The record of a trace of MLflow with the ``expected_response`` among its assessments, and
+    with what feedback says as its scores."""
+    scores: dict[str, Any] = {}
+    expected: list[str] | None = None
+    for row in reversed(unpacked(record.get("assessments")) or ()):
+        if not isinstance(row, dict) or row.get("valid") is False:  # replaced by a later one
+            continue
+        name = row.get("assessment_name", row.get("name"))
+        expectation, feedback = (
+            said.get("value") if isinstance(said := row.get(kind), dict) else said
+            for kind in ("expectation", "feedback")
+        )
+        if isinstance(name, str) and isinstance(feedback, bool | int | float | str):
+            scores[name] = feedback
         if name == "expected_response":
-            expectation = row.get("expectation") or {}
-            value = expectation.get("value") if isinstance(expectation, dict) else expectation
-            return {**record, name: None if value is None else [str(value)]}
-    return {**record, "expected_response": None}
+            expected = None if expectation is None else [str(expectation)]
+    return {**record, "expected_response": expected, "scores": scores}
 
 
 def addresses(record: Row, source: Source) -> Row:

@@ -56,8 +56,9 @@ def files_of(path: Paths) -> list[Path]:
 
 
 def _parts(folder: Path) -> list[Path]:
-    """The files of a folder that are all parts of one export; else the folder itself."""
-    files = sorted(item for item in folder.iterdir() if item.is_file() and item.name[0] != ".")
+    """The files of a folder and those in it that are all parts of one export; else the folder."""
+    items = (*folder.glob("*"), *folder.glob("*/*"))
+    files = sorted(item for item in items if item.is_file() and item.name[0] != ".")
     with suppress(InputError):
         if files and detect(files[0]).read_together and len({*map(detect, files)}) == 1:
             return files
