@@ -59,11 +59,16 @@ class Subset:
         return " and ".join(self._texts)
 
     def of(
-        self, records: Iterable[T], fields: Callable[[T], Mapping[str, Any]], noun: str = "sample"
+        self,
+        records: Iterable[T],
+        fields: Callable[[T], Mapping[str, Any]],
+        noun: str = "sample",
+        field_of: Callable[[str], str] = str,
     ) -> Iterator[T]:
         """The records that belong to the subset, streamed in their order; ``fields`` gives the
-        values of a record by name. Where a field of the conditions is in none of the first records,
-        they are kept until one has it. A field that none has, and a subset of none, are errors."""
+        values of a record by name, and ``field_of`` the name that is meant by another one. Where a
+        field of the conditions is in none of the first records, they are kept until one has it. A
+        field that none has, and a subset of none, are errors."""
         unknown = dict.fromkeys(condition.field for condition in self._conditions)
         known: dict[str, None] = {}
         found: dict[str, dict[str, None]] = {name: {} for name in unknown}
@@ -72,10 +77,10 @@ class Subset:
         for n, record in enumerate(records, start=1):  # noqa: B007
             values = fields(record)
             known |= dict.fromkeys(values)
-            texts = {name: _texts(values.get(name)) for name in found}
+            texts = {name: _texts(values.get(name, values.get(field_of(name)))) for name in found}
             for name in texts:
                 found[name] |= dict.fromkeys(texts[name])
-                if name in values:
+                if name in values or field_of(name) in values:
                     unknown.pop(name, None)
             if all(condition.holds(texts[condition.field]) for condition in self._conditions):
                 kept.append(record)

@@ -20,6 +20,7 @@ from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_columns import cluster_column
 from ragassay.engine.results.score_rows import ScoreRow
 from ragassay.engine.results.summary import facts_of
+from ragassay.formats.records.field_names import field_of
 from ragassay.formats.records.sample_records import has_made_id, made_id
 
 
@@ -46,7 +47,8 @@ def subset_of(result: Result, conditions: str | Iterable[str]) -> Result:
     if not subset:
         return result
     try:
-        chosen = [sample.identity for sample in subset.of(result.samples, fields_of)]
+        samples = subset.of(result.samples, fields_of, field_of=field_of)
+        chosen = [sample.identity for sample in samples]
     except UsageError as error:
         raise UsageError(f"{result.name}: {error}") from error
     return _only(result, chosen, title=f"{result.name} where {subset}", system="")

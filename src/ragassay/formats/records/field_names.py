@@ -57,6 +57,11 @@ FIELD_OF: Mapping[str, str] = {
 """Folded name -> canonical field."""
 
 
+def field_of(name: str) -> str:
+    """The field with a name of its own or another one; the name itself where there is none."""
+    return FIELD_OF.get(folded(name), name)
+
+
 @lru_cache(maxsize=512)
 def pick(keys: tuple[str, ...], wanted: tuple[tuple[str, ...], ...]) -> tuple[str | None, ...]:
     """For each group of names, the key that matches the earliest of them; else ``None``."""
