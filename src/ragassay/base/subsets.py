@@ -46,9 +46,11 @@ class _Condition:
 
 
 class Subset:
-    """The records for which all of some conditions hold."""
+    """The records for which all of some conditions hold; ``field_of`` gives the name of the field
+    that is meant by another name."""
 
-    def __init__(self, conditions: Iterable[str]) -> None:
+    def __init__(self, conditions: Iterable[str], field_of: Callable[[str], str] = str) -> None:
+        self._field_of = field_of
         self._texts = list(conditions)
         self._conditions = [_Condition.parse(text) for text in self._texts]
 
@@ -59,16 +61,11 @@ class Subset:
         return " and ".join(self._texts)
 
     def of(
-        self,
-        records: Iterable[T],
-        fields: Callable[[T], Mapping[str, Any]],
-        noun: str = "sample",
-        field_of: Callable[[str], str] = str,
+        self, records: Iterable[T], fields: Callable[[T], Mapping[str, Any]], noun: str = "sample"
     ) -> Iterator[T]:
         """The records that belong to the subset, streamed in their order; ``fields`` gives the
-        values of a record by name, and ``field_of`` the name that is meant by another one. Where a
-        field of the conditions is in none of the first records, they are kept until one has it. A
-        field that none has, and a subset of none, are errors."""
+        values of a record by name. Where a field of the conditions is in none of the first records,
+        they are kept until one has it. A field that none has, and a subset of none, are errors."""
         unknown = dict.fromkeys(condition.field for condition in self._conditions)
         known: dict[str, None] = {}
         found: dict[str, dict[str, None]] = {name: {} for name in unknown}
@@ -77,10 +74,11 @@ class Subset:
         for n, record in enumerate(records, start=1):  # noqa: B007
             values = fields(record)
             known |= dict.fromkeys(values)
-            texts = {name: _texts(values.get(name, values.get(field_of(name)))) for name in found}
+            called = {name: name if name in values else self._field_of(name) for name in found}
+            texts = {name: _texts(values.get(called[name])) for name in found}
             for name in texts:
                 found[name] |= dict.fromkeys(texts[name])
-                if name in values or field_of(name) in values:
+                if called[name] in values:
                     unknown.pop(name, None)
             if all(condition.holds(texts[condition.field]) for condition in self._conditions):
                 kept.append(record)

@@ -119,11 +119,7 @@ def _case_metadata(case: Row) -> dict[str, Any]:
             made |= written
         elif written is not None:
             made[name] = written
-    scores = case.get("metricsData") or case.get("metrics_data")
-    for score in scores if isinstance(scores, list) else ():
-        if isinstance(score, dict) and score.get("name") and score.get("score") is not None:
-            made[f"score.{score['name']}"] = score["score"]
-    return made
+    return made | step_contents.scores(case.get("metricsData") or case.get("metrics_data"))
 
 
 # Logs of Inspect AI: a sample and epoch each.
@@ -170,7 +166,6 @@ def log_record(item: tuple[Any, Any], line: int, mapper: Mapper) -> Made:
         most = str(limit.get("limit")).removesuffix(".0")
         error = f"stopped at its limit of {limit.get('type')}: {most}"
     found = step_contents.name_of_list(metadata)
-    scores = element.get("scores") or {}
     record = {
         "id": element.get("id"),
         "repeat": (element.get("epoch") or 1) - 1,
@@ -182,7 +177,7 @@ def log_record(item: tuple[Any, Any], line: int, mapper: Mapper) -> Made:
         "passages": None if found is None else step_contents.documents(metadata[found]),
         "metadata": {
             **{key: value for key, value in metadata.items() if key != found},
-            **{f"score.{name}": score.get("value") for name, score in scores.items()},
+            **step_contents.scores(element.get("scores")),
         },
     }
     turns = element.get("messages")
@@ -337,7 +332,7 @@ def provider_record(
     metadata = {
         **(case.get("metadata") or {}),
         **{name: value for name, value in variables.items() if name not in keys.values()},
-        **{f"score.{name}": value for name, value in scores.items()},
+        **step_contents.scores(scores),
         "description": case.get("description"),
         "prompt": (element.get("prompt") or {}).get("label"),
         "asked": None if response.get("cached") else _served(element, response) or None,

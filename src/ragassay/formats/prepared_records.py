@@ -100,42 +100,32 @@ def flat(nested: Row) -> dict[str, Any]:
 
 
 def rated(record: Row, source: Source) -> Row:
-    """A record of Langfuse: without a usage that counts something else than tokens, and with the
-    lists in further columns of its tables, which hold scores, as its scores."""
+    """A record of Langfuse without a usage that counts something else than tokens, and with scores:
+    itself, or the lists in further columns of a table."""
     usage = unpacked(record.get("usage"))
     counts = not isinstance(usage, dict) or usage.get("unit") in (None, "", "TOKENS")
-    lists = {name: value for name, value in record.items() if isinstance(value, list) and value}
-    scores = {
-        name: value[0] if len(value) == 1 else value
-        for name, value in lists.items()
+    lists = ((name, value) for name, value in record.items() if isinstance(value, list) and value)
+    scores: Any = {
+        name: value if value[1:] else value[0]
+        for name, value in lists
         if name not in NAMES["langfuse.lists"] and not isinstance(value[0], dict | list)
     }
-    made = {**record, "scores": record.get("scores") or scores}
-    return made if counts else {**made, "usage": None}
-
-
-def score(record: Row, source: Source) -> Row:
-    """A record that is a score of a trace of Langfuse."""
-    return {**record, "scores": [record]}
+    if not {"dataType", "data_type"}.isdisjoint(record):
+        scores = [record]
+    listed = record.get("scores") or scores
+    return {**record, "scores": listed, "usage": usage if counts else None}
 
 
 def assessed(record: Row, source: Source) -> Row:
     """The record of a trace of MLflow with the ``expected_response`` among its assessments, and
     with what feedback says as its scores."""
-    scores: dict[str, Any] = {}
-    expected: list[str] | None = None
-    for row in reversed(unpacked(record.get("assessments")) or ()):
-        if not isinstance(row, dict) or row.get("valid") is False:  # replaced by a later one
-            continue
-        name = row.get("assessment_name", row.get("name"))
-        expectation, feedback = (
-            said.get("value") if isinstance(said := row.get(kind), dict) else said
-            for kind in ("expectation", "feedback")
-        )
-        if isinstance(name, str) and isinstance(feedback, bool | int | float | str):
-            scores[name] = feedback
-        if name == "expected_response":
-            expected = None if expectation is None else [str(expectation)]
+    rows = [row for row in unpacked(record.get("assessments")) or () if isinstance(row, dict)]
+    valid = [row for row in rows if row.get("valid") is not False]  # else a later one replaced it
+    named = {str(row.get("assessment_name", row.get("name"))): row for row in reversed(valid)}
+    said = named.get("expected_response", {}).get("expectation")
+    value = said.get("value") if isinstance(said, dict) else said
+    scores = {name: row.get("feedback") for name, row in named.items()}
+    expected = None if value is None else [str(value)]
     return {**record, "expected_response": expected, "scores": scores}
 
 
@@ -153,7 +143,7 @@ def addresses(record: Row, source: Source) -> Row:
         # What its tables do not have is somebody's own column.
         **{key: record[key] for key, text in fields_of.items() if text in NAMES["mlflow.ours"]},
         **({} if passages is None else {"passages": passages}),
-        **({"gold": [_gold(value) for value in gold]} if isinstance(gold, list) else {}),
+        **({"gold": [*map(_gold, gold)]} if isinstance(gold, list) else {}),
     }
     return {**record, "fields": fields, "beside": raw}
 

@@ -43,12 +43,11 @@ def of_queries(result: Result, queries: Collection[str]) -> Result:
 
 def subset_of(result: Result, conditions: str | Iterable[str]) -> Result:
     """The result of the samples for which conditions hold; slices and warnings are left out."""
-    subset = Subset([conditions] if isinstance(conditions, str) else conditions)
+    subset = Subset([conditions] if isinstance(conditions, str) else conditions, field_of)
     if not subset:
         return result
     try:
-        samples = subset.of(result.samples, fields_of, field_of=field_of)
-        chosen = [sample.identity for sample in samples]
+        chosen = [sample.identity for sample in subset.of(result.samples, fields_of)]
     except UsageError as error:
         raise UsageError(f"{result.name}: {error}") from error
     return _only(result, chosen, title=f"{result.name} where {subset}", system="")

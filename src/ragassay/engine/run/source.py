@@ -199,9 +199,8 @@ def open_source(
         source.joined += (folder / golden.QUERIES,)
         source.samples = golden.joined(source.samples, folder, drafts=config.golden_drafts)
     if config.where:
-        subset = Subset(config.where)
-        chosen = subset.of(source.samples, fields_of, field_of=field_of)
-        source.samples = islice(chosen, config.limit)
+        subset = Subset(config.where, field_of)
+        source.samples = islice(subset.of(source.samples, fields_of), config.limit)
         source.title = f"{source.title} where {subset}"
     return source
 

@@ -257,6 +257,17 @@ def _has_role(value: Any) -> bool:
     return has_text and isinstance(value.get("role", value.get("type")), str)
 
 
+def scores(written: Any) -> dict[str, Any]:
+    """Scores by ``score.NAME``, of a list of objects with names or an object by name."""
+    if isinstance(written, list):
+        written = {row["name"]: row for row in written if isinstance(row, dict) and row.get("name")}
+    made: dict[str, Any] = {}
+    for name, said in written.items() if isinstance(written, dict) else ():
+        values = map(unpacked, map(said.get, NAMES["score"])) if isinstance(said, dict) else [said]
+        made[f"score.{name}"] = next((value for value in values if value is not None), None)
+    return {name: value for name, value in made.items() if value is not None}
+
+
 def failure(error: Any) -> tuple[Any, str]:
     """Why a step failed, in one line, and the whole text where that says more. Of a text with a
     traceback the line is the exception at its end, or else what comes before the traceback."""

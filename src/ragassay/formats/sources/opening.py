@@ -299,7 +299,7 @@ def unpacked_part(archive: zipfile.ZipFile, name: str) -> bytes:
     """The JSON in a part of an archive. Zstandard, which Python unpacks from 3.14 on only, is read
     by polars: as a table of one cell, by separators that no JSON holds."""
     part = copy(archive.getinfo(name))
-    if part.compress_type != _ZSTANDARD:
+    if part.compress_type != 93:  # Zstandard
         return archive.read(part)
     import polars as pl
 
@@ -314,7 +314,3 @@ def unpacked_part(archive: zipfile.ZipFile, name: str) -> bytes:
     if zlib.crc32(raw) != checksum:
         raise zipfile.BadZipFile(f"bad CRC-32 of {name}")
     return raw
-
-
-_ZSTANDARD = 93
-"""How an archive names it."""

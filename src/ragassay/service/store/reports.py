@@ -45,8 +45,8 @@ _OF_THE_TASK = frozenset(
 
 def samples_where(samples: Iterator[Sample], options: Mapping[str, Any]) -> Iterator[Sample]:
     """Those samples that the conditions of a report (``where``) hold for."""
-    subset = Subset(options.get("where") or ())
-    return subset.of(samples, fields_of, field_of=field_of) if subset else samples
+    subset = Subset(options.get("where") or (), field_of)
+    return subset.of(samples, fields_of) if subset else samples
 
 
 def report_options() -> list[str]:
