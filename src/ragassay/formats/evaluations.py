@@ -203,7 +203,7 @@ def provider_results(path: Path, mapper: Mapper) -> Items:
     seen: dict[tuple[str, str], int] = {}
     written: Items = json_files.json_records(path, encoding=mapper.encoding)
     if path.suffix in _YAML:
-        written = iter([(1, _yaml(path, mapper))])
+        written = iter([(1, _parsed(path, mapper))])
     elif not opening.is_json(path, mapper.encoding):
         listed = list(_table_results(path, mapper))
         prompts = _prompts([value for _, value in listed])
@@ -403,25 +403,15 @@ def _expected(assertions: Any) -> list[str] | None:
 _YAML = (".yaml", ".yml")
 
 
-def yaml_cases(head: Head) -> bool:
-    """Whether a file is YAML that lists cases."""
-    return head.suffix in _YAML and b"\ncases:" in b"\n" + head.start
-
-
-def yaml_results(head: Head) -> bool:
-    """Whether a file is YAML of an evaluation's results."""
-    return head.suffix in _YAML and re.search(rb"(?m)^evalId:|^results:", head.start) is not None
-
-
-def _yaml(path: Path, mapper: Mapper) -> Any:
-    return value_of(opening.read_all(path, mapper.encoding).decode(), path)
+def _parsed(path: Path, mapper: Mapper) -> Any:
+    raw = opening.read_all(path, mapper.encoding)
+    is_json = opening.is_json(path, mapper.encoding)
+    return parse_json(raw, path) if is_json else value_of(raw.decode(), path)
 
 
 def evals_cases(path: Path, mapper: Mapper) -> Items:
     """Each case with all that evaluators gave it as its scores."""
-    is_json = opening.is_json(path, mapper.encoding)
-    raw = opening.read_all(path, mapper.encoding)
-    content = parse_json(raw, path) if is_json else _yaml(path, mapper)
+    content = _parsed(path, mapper)
     whole = content if isinstance(content, dict) else {}
     cases = [*(whole.get("cases") or ()), *(whole.get("failures") or ())]
     if not cases:

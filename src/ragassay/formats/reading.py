@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -164,6 +165,9 @@ def head(path: Path, encoding: str | None = None) -> Head:
     if start.lstrip()[:1] in (b"{", b"["):
         record = json_files.first_record(path, encoding)
         return Head(path, suffix, "json", tuple(record), record, start)
+    if suffix in (".yaml", ".yml"):
+        keys = re.findall(r"(?m)^(\w+):", start.decode(errors="replace"))
+        return Head(path, suffix, "yaml", tuple(keys), start=start)
     columns, row = delimited.beginning(path, encoding)
     return Head(path, suffix, "table" if columns else "other", columns, row, start)
 

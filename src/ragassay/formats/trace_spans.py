@@ -222,9 +222,7 @@ def _passages(root: Span, ordered: list[Span], mapper: Mapper) -> list[Any] | No
     retrievals = [span for span in ordered if span.kind == RETRIEVAL]
     steps = [span for span in ordered if span.kind == OTHER and span.id != root.id]
     with_documents = [step for step in steps if step_contents.are_documents(step.outputs)]
-    retrievals = retrievals or [
-        with_document for with_document in with_documents if _retrieves(with_document)
-    ]
+    retrievals = retrievals or [*filter(_retrieves, with_documents)]
     retrieving = {retrieval.id for retrieval in retrievals}
     steps = [span for span in ordered if span.kind == RERANK or span.id in retrieving]
     outer = _outermost(steps, ordered)
