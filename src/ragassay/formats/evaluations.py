@@ -202,7 +202,7 @@ def provider_results(path: Path, mapper: Mapper) -> Items:
     were met before (as a function of both)."""
     seen: dict[tuple[str, str], int] = {}
     written: Items = json_files.json_records(path, encoding=mapper.encoding)
-    if path.suffix in _YAML:
+    if path.suffix in (".yaml", ".yml"):
         written = iter([(1, _parsed(path, mapper))])
     elif not opening.is_json(path, mapper.encoding):
         listed = list(_table_results(path, mapper))
@@ -398,9 +398,6 @@ def _expected(assertions: Any) -> list[str] | None:
 
 
 # Data sets and reports of pydantic-evals: cases, and those that failed.
-
-
-_YAML = (".yaml", ".yml")
 
 
 def _parsed(path: Path, mapper: Mapper) -> Any:

@@ -349,7 +349,8 @@ class SampleColumns:
             labels["system"] = (sample.system,)
         self.seen |= labels.keys()
         for name in labels.keys() - self._columns.keys() - self._dropped:
-            if self._wanted is None and not name.startswith(_VERDICT):
+            # What another tool said of the answer (score.NAME) would only say that it is wrong.
+            if self._wanted is None and not name.startswith("score."):
                 self._columns[name] = [()] * len(self._turns)
                 self._distinct[name] = set()
         self._turns.append(_LATER if sample.history else _FIRST)
@@ -402,8 +403,6 @@ def _labels(value: object, numbers: bool) -> Labels:
     return tuple(dict.fromkeys(chain(*each))) if all(each) else ()
 
 
-_VERDICT = "score."
-"""How columns begin that hold what another tool said of the answer: no slice, unless asked for."""
 _SHARE_OF_ONE = re.compile(r"0?\.\d+|1\.0+")
 _FIRST, _LATER = ("first",), ("later",)
 """The labels of a turn."""
