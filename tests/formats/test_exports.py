@@ -246,6 +246,12 @@ def test_inspect_archives_that_are_damaged_are_refused_with_the_command_that_hel
     assert "unpacks to more than 100 times its size" in error(path)
     path.write_bytes(b"PK\x03\x04" + bytes(50))
     assert "inspect log convert LOG --to json" in error(path)
+    zstandard = bytearray(
+        (Path(__file__).parent / "exports" / "inspect-0.3.285-log.eval").read_bytes()
+    )
+    zstandard[1000] ^= 1
+    path.write_bytes(zstandard)
+    assert "inspect log convert LOG --to json" in error(path)
     log = {"eval": {}, "status": "error", "samples": []}
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("header.json", json.dumps(log))

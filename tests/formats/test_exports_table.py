@@ -69,6 +69,15 @@ def test_traces_and_their_observations_may_be_two_files(tmp_path: Path) -> None:
         assert [passage.text for passage in sample.passages or ()] == texts
         assert any("only name their steps: 1" in note for note in notes) is (files == traces)
         assert not any("that are not there" in note for note in notes)
+    (tmp_path / "scores").mkdir()
+    scores = [{"id": "s", "traceId": key, "name": "liked", "value": 0, "dataType": "BOOLEAN"}
+              for key in ("t", "other")]  # fmt: skip
+    (tmp_path / "scores" / "1.json").write_text(json.dumps(scores))
+    (sample,) = load(tmp_path, notes=(notes := Notes()))
+    assert sample.metadata["score.liked"] == 0
+    assert any("have scores and are not there: 1" in note for note in notes)
+    with pytest.raises(InputError, match="holds scores alone"):
+        load(tmp_path / "scores" / "1.json")
     said = r"'o1' .* already given in line 1 of .*observations\.json"
     with pytest.raises(InputError, match=said):
         load([traces, steps, steps])

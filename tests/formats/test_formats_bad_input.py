@@ -207,9 +207,10 @@ def test_nan_is_null_where_python_wrote_it(tmp_path: Path) -> None:
 
 
 def test_up_to_three_files_without_records_are_all_named(tmp_path: Path) -> None:
-    (path := tmp_path / "a.json").write_text("[]")
-    with pytest.raises(InputError, match=r"a\.json: there are no records"):
-        load([path] * 3)
+    for text in ("[]", '{"data": [], "meta": {"page": 1}}'):
+        (path := tmp_path / "a.json").write_text(text)
+        with pytest.raises(InputError, match=r"a\.json: there are no records"):
+            load([path] * 3)
     with pytest.raises(UsageError, match="No data is named"):
         load([])
 

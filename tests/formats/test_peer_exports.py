@@ -35,6 +35,7 @@ WRITTEN = {
     "deepeval-4.3.1-result.json": Written("deepeval", 2, gold=True),
     "deepeval-4.3.1-dataset.csv": Written("deepeval", 2, gold=True),
     "inspect-0.3.285-log.json": Written("inspect_log", 2, None, ("1815",)),
+    "inspect-0.3.285-log.eval": Written("inspect_log", 2, None, ("1815",)),
     "mlflow-3.17.2-trace.json": Written("mlflow", 1),
     "mlflow-3.17.2-search-traces.csv": Written("mlflow", 2),
     "promptfoo-0.123.1-results.json": Written("promptfoo", 2, ("\n".join(DOCS),)),

@@ -46,9 +46,11 @@ class _Condition:
 
 
 class Subset:
-    """The records for which all of some conditions hold."""
+    """The records for which all of some conditions hold; ``field_of`` gives the name of the field
+    that is meant by another name."""
 
-    def __init__(self, conditions: Iterable[str]) -> None:
+    def __init__(self, conditions: Iterable[str], field_of: Callable[[str], str] = str) -> None:
+        self._field_of = field_of
         self._texts = list(conditions)
         self._conditions = [_Condition.parse(text) for text in self._texts]
 
@@ -72,10 +74,11 @@ class Subset:
         for n, record in enumerate(records, start=1):  # noqa: B007
             values = fields(record)
             known |= dict.fromkeys(values)
-            texts = {name: _texts(values.get(name)) for name in found}
+            called = {name: name if name in values else self._field_of(name) for name in found}
+            texts = {name: _texts(values.get(called[name])) for name in found}
             for name in texts:
                 found[name] |= dict.fromkeys(texts[name])
-                if name in values:
+                if called[name] in values:
                     unknown.pop(name, None)
             if all(condition.holds(texts[condition.field]) for condition in self._conditions):
                 kept.append(record)

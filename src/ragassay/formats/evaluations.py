@@ -119,11 +119,7 @@ def _case_metadata(case: Row) -> dict[str, Any]:
             made |= written
         elif written is not None:
             made[name] = written
-    scores = case.get("metricsData") or case.get("metrics_data")
-    for score in scores if isinstance(scores, list) else ():
-        if isinstance(score, dict) and score.get("name") and score.get("score") is not None:
-            made[f"score.{score['name']}"] = score["score"]
-    return made
+    return made | step_contents.scores(case.get("metricsData") or case.get("metrics_data"))
 
 
 # Logs of Inspect AI: a sample and epoch each.
@@ -133,30 +129,25 @@ def log_samples(path: Path, mapper: Mapper) -> Items:
     """Each sample of a log, with its model. An archive has a file for each; JSON is read whole."""
     with opening.opened(path) as stream:
         is_archive = stream.read(4) in opening.BINARY
-    if is_archive:
-        yield from _archived_samples(path)
-        return
-    log = parse_json(opening.read_all(path, mapper.encoding), path)
-    listed = log.get("samples") if isinstance(log, dict) else None
-    if not isinstance(listed, list) or not listed:
-        raise wrong("empty_log", path=path, field="samples")
+    log = {} if is_archive else parse_json(opening.read_all(path, mapper.encoding), path)
+    number = 0
+    listed = _archived(path, log) if is_archive else log.get("samples") or ()
     for number, value in enumerate(listed, 1):
         yield number, (value, (log.get("eval") or {}).get("model"))
+    if not number:
+        raise wrong("empty_log", path=path, field="samples")
 
 
-def _archived_samples(path: Path) -> Items:
+def _archived(path: Path, log: dict[str, Any]) -> Iterator[Any]:
+    """Each sample in an archive, after what the log says beside them was put into it."""
     try:
         with zipfile.ZipFile(opening.on_disk(path)) as archive:
             members = opening.checked_parts(archive, path)
             heads = ("header.json", "_journal/start.json")  # the first is written after all samples
-            head = next((name for name in heads if name in members), "")
-            about = parse_json(archive.read(head), path) if head else {}
-            samples = [text for text in members if text.startswith("samples/")]
-            if not samples:
-                raise wrong("empty_log", path=path, field="samples")
-            for number, member in enumerate(samples, 1):
-                value = parse_json(archive.read(member), path)
-                yield number, (value, (about.get("eval") or {}).get("model"))
+            for head in [name for name in heads if name in members][:1]:
+                log |= parse_json(opening.unpacked_part(archive, head), path)
+            for member in (name for name in members if name.startswith("samples/")):
+                yield parse_json(opening.unpacked_part(archive, member), path)
     except (zipfile.BadZipFile, NotImplementedError, EOFError, zlib.error) as error:
         raise wrong("archived_log", path=path, why=first_line(error)) from None
 
@@ -175,7 +166,6 @@ def log_record(item: tuple[Any, Any], line: int, mapper: Mapper) -> Made:
         most = str(limit.get("limit")).removesuffix(".0")
         error = f"stopped at its limit of {limit.get('type')}: {most}"
     found = step_contents.name_of_list(metadata)
-    scores = element.get("scores") or {}
     record = {
         "id": element.get("id"),
         "repeat": (element.get("epoch") or 1) - 1,
@@ -187,7 +177,7 @@ def log_record(item: tuple[Any, Any], line: int, mapper: Mapper) -> Made:
         "passages": None if found is None else step_contents.documents(metadata[found]),
         "metadata": {
             **{key: value for key, value in metadata.items() if key != found},
-            **{f"score.{name}": score.get("value") for name, score in scores.items()},
+            **step_contents.scores(element.get("scores")),
         },
     }
     turns = element.get("messages")
@@ -212,8 +202,8 @@ def provider_results(path: Path, mapper: Mapper) -> Items:
     were met before (as a function of both)."""
     seen: dict[tuple[str, str], int] = {}
     written: Items = json_files.json_records(path, encoding=mapper.encoding)
-    if path.suffix in _YAML:
-        written = iter([(1, _yaml(path, mapper))])
+    if path.suffix in (".yaml", ".yml"):
+        written = iter([(1, _parsed(path, mapper))])
     elif not opening.is_json(path, mapper.encoding):
         listed = list(_table_results(path, mapper))
         prompts = _prompts([value for _, value in listed])
@@ -342,7 +332,7 @@ def provider_record(
     metadata = {
         **(case.get("metadata") or {}),
         **{name: value for name, value in variables.items() if name not in keys.values()},
-        **{f"score.{name}": value for name, value in scores.items()},
+        **step_contents.scores(scores),
         "description": case.get("description"),
         "prompt": (element.get("prompt") or {}).get("label"),
         "asked": None if response.get("cached") else _served(element, response) or None,
@@ -410,28 +400,15 @@ def _expected(assertions: Any) -> list[str] | None:
 # Data sets and reports of pydantic-evals: cases, and those that failed.
 
 
-_YAML = (".yaml", ".yml")
-
-
-def yaml_cases(head: Head) -> bool:
-    """Whether a file is YAML that lists cases."""
-    return head.suffix in _YAML and b"\ncases:" in b"\n" + head.start
-
-
-def yaml_results(head: Head) -> bool:
-    """Whether a file is YAML of an evaluation's results."""
-    return head.suffix in _YAML and re.search(rb"(?m)^evalId:|^results:", head.start) is not None
-
-
-def _yaml(path: Path, mapper: Mapper) -> Any:
-    return value_of(opening.read_all(path, mapper.encoding).decode(), path)
+def _parsed(path: Path, mapper: Mapper) -> Any:
+    raw = opening.read_all(path, mapper.encoding)
+    is_json = opening.is_json(path, mapper.encoding)
+    return parse_json(raw, path) if is_json else value_of(raw.decode(), path)
 
 
 def evals_cases(path: Path, mapper: Mapper) -> Items:
     """Each case with all that evaluators gave it as its scores."""
-    is_json = opening.is_json(path, mapper.encoding)
-    raw = opening.read_all(path, mapper.encoding)
-    content = parse_json(raw, path) if is_json else _yaml(path, mapper)
+    content = _parsed(path, mapper)
     whole = content if isinstance(content, dict) else {}
     cases = [*(whole.get("cases") or ()), *(whole.get("failures") or ())]
     if not cases:

@@ -279,7 +279,7 @@ class _Reader:
                 **(values.get("fields") or {}),
             },
             clock=clock or "timestamp",
-            metadata={**metadata, **_scores(values.get("scores"))},
+            metadata={**metadata, **step_contents.scores(values.get("scores"))},
             own=self._own(record, found, places),
             served=step_contents.measured(start=begun, end=values.get("end"), **used),
             beside=values.get("beside") or ({place: written} if place else {}),
@@ -326,18 +326,6 @@ def _error(values: Row, places: Places) -> Any:
 def _under(begin: str, values: Row) -> dict[str, Any]:
     return {name[len(begin) :]: value for name, value in values.items() if name.startswith(begin)}
 
-
-def _scores(written: Any) -> dict[str, Any]:
-    """Scores by ``score.NAME``, of a list of objects with names or an object by name."""
-    if isinstance(written, list):
-        written = {row["name"]: row for row in written if isinstance(row, dict) and "name" in row}
-    scores: dict[str, Any] = {}
-    for name, record in written.items() if isinstance(written, dict) else ():
-        scores[f"score.{name}"] = first(_VALUE, record)[1] if isinstance(record, dict) else record
-    return scores
-
-
-_VALUE = "avg|value|stringValue|string_value"
 
 FORMATS = tuple(formats_of(packages.table("ragassay.formats", "exports.yaml")))
 """The format of each row of the table."""

@@ -21,8 +21,8 @@ class Head:
     Attributes:
         suffix: the last one in lower case, ``.gz`` left aside.
         container: ``json`` (lines or a document), ``table`` (text with a header), ``parquet``,
-            ``archive`` (zip), ``folder`` or ``other``.
-        columns: names in the header, keys of the first record, or names in the folder.
+            ``yaml``, ``archive`` (zip), ``folder`` or ``other``.
+        columns: names in the header, keys of the first record or of YAML, or names in the folder.
         record: the first record of JSON, or the first row of a text table.
         start: its first bytes, decompressed.
     """

@@ -133,8 +133,7 @@ def _fields_of(value: Any) -> Any:
 def _held(value: Any) -> Any:
     """What an object holds: a document or node its text, metadata, id and score; a message its role
     or type and its content; a data class its fields. Any other value is returned unchanged."""
-    message = _message(value)
-    return message or _document(value) or _fields_of(value)
+    return _message(value) or _document(value) or _fields_of(value)
 
 
 def _document(value: Any) -> dict[str, Any] | None:

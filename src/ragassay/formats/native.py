@@ -105,8 +105,8 @@ def schema() -> dict[str, Any]:
 
 
 def _passage(passage: Passage | GoldPassage) -> dict[str, Any]:
-    names = _GOLD_PARTS if isinstance(passage, GoldPassage) else _PARTS
-    record = {name: value for name in names if (value := getattr(passage, name)) is not None}
+    values = ((name, getattr(passage, name, None)) for name in _PARTS)
+    record = {name: value for name, value in values if value is not None}
     if record.keys().isdisjoint({"id", "text", "document"}):
         record["text"] = None
     if isinstance(passage, Passage) and passage.names:
@@ -114,8 +114,7 @@ def _passage(passage: Passage | GoldPassage) -> dict[str, Any]:
     return record
 
 
-_PARTS = ("id", "text", "score", "document", "start", "end")
-_GOLD_PARTS = ("id", "text", "document", "start", "end", "grade")
+_PARTS = ("id", "text", "score", "document", "start", "end", "grade")
 
 _WRITTEN: Mapping[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("metadata", "given", "given_by", "given_unscored"), dict),

@@ -99,22 +99,34 @@ def flat(nested: Row) -> dict[str, Any]:
     return made
 
 
-def usage_in_tokens(record: Row, source: Source) -> Row:
-    """The record without a usage that counts something else than tokens."""
+def rated(record: Row, source: Source) -> Row:
+    """A record of Langfuse without a usage that counts something else than tokens, and with scores:
+    itself, or the lists in further columns of a table."""
     usage = unpacked(record.get("usage"))
     counts = not isinstance(usage, dict) or usage.get("unit") in (None, "", "TOKENS")
-    return record if counts else {key: value for key, value in record.items() if key != "usage"}
+    lists = ((name, value) for name, value in record.items() if isinstance(value, list) and value)
+    scores: Any = {
+        name: value if value[1:] else value[0]
+        for name, value in lists
+        if name not in NAMES["langfuse.lists"] and not isinstance(value[0], dict | list)
+    }
+    if not {"dataType", "data_type"}.isdisjoint(record):
+        scores = [record]
+    listed = record.get("scores") or scores
+    return {**record, "scores": listed, "usage": usage if counts else None}
 
 
 def assessed(record: Row, source: Source) -> Row:
-    """The record of a trace of MLflow with the ``expected_response`` among its assessments."""
-    for row in unpacked(record.get("assessments")) or ():
-        name = row.get("assessment_name", row.get("name")) if isinstance(row, dict) else None
-        if name == "expected_response":
-            expectation = row.get("expectation") or {}
-            value = expectation.get("value") if isinstance(expectation, dict) else expectation
-            return {**record, name: None if value is None else [str(value)]}
-    return {**record, "expected_response": None}
+    """The record of a trace of MLflow with the ``expected_response`` among its assessments, and
+    with what feedback says as its scores."""
+    rows = [row for row in unpacked(record.get("assessments")) or () if isinstance(row, dict)]
+    valid = [row for row in rows if row.get("valid") is not False]  # else a later one replaced it
+    named = {str(row.get("assessment_name", row.get("name"))): row for row in reversed(valid)}
+    said = named.get("expected_response", {}).get("expectation")
+    value = said.get("value") if isinstance(said, dict) else said
+    scores = {name: row.get("feedback") for name, row in named.items()}
+    expected = None if value is None else [str(value)]
+    return {**record, "expected_response": expected, "scores": scores}
 
 
 def addresses(record: Row, source: Source) -> Row:
@@ -131,7 +143,7 @@ def addresses(record: Row, source: Source) -> Row:
         # What its tables do not have is somebody's own column.
         **{key: record[key] for key, text in fields_of.items() if text in NAMES["mlflow.ours"]},
         **({} if passages is None else {"passages": passages}),
-        **({"gold": [_gold(value) for value in gold]} if isinstance(gold, list) else {}),
+        **({"gold": [*map(_gold, gold)]} if isinstance(gold, list) else {}),
     }
     return {**record, "fields": fields, "beside": raw}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -56,8 +57,9 @@ def files_of(path: Paths) -> list[Path]:
 
 
 def _parts(folder: Path) -> list[Path]:
-    """The files of a folder that are all parts of one export; else the folder itself."""
-    files = sorted(item for item in folder.iterdir() if item.is_file() and item.name[0] != ".")
+    """The files of a folder and those in it that are all parts of one export; else the folder."""
+    items = (*folder.glob("*"), *folder.glob("*/*"))
+    files = sorted(item for item in items if item.is_file() and item.name[0] != ".")
     with suppress(InputError):
         if files and detect(files[0]).read_together and len({*map(detect, files)}) == 1:
             return files
@@ -163,6 +165,9 @@ def head(path: Path, encoding: str | None = None) -> Head:
     if start.lstrip()[:1] in (b"{", b"["):
         record = json_files.first_record(path, encoding)
         return Head(path, suffix, "json", tuple(record), record, start)
+    if suffix in (".yaml", ".yml"):
+        keys = re.findall(r"(?m)^(\w+):", start.decode(errors="replace"))
+        return Head(path, suffix, "yaml", tuple(keys), start=start)
     columns, row = delimited.beginning(path, encoding)
     return Head(path, suffix, "table" if columns else "other", columns, row, start)
 

@@ -20,9 +20,11 @@ from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.sources.opening import shaped
 
 RETRIEVAL, RERANK, TOOL, MODEL, OTHER = "retrieval", "rerank", "tools", "models", "other"
-"""Kinds of steps; but for the last, as ``names.txt`` calls the list of each one's names."""
+RATING = "ratings"
+"""Kinds of steps, and scores of traces; but for `OTHER`, as ``names.txt`` calls the list of each
+one's names."""
 
-_KINDS = {name: kind for kind in (RETRIEVAL, RERANK, TOOL, MODEL) for name in NAMES[kind]}
+_KINDS = {name: kind for kind in (RETRIEVAL, RERANK, TOOL, MODEL, RATING) for name in NAMES[kind]}
 
 
 def kind_of(name: Any) -> str:
@@ -59,6 +61,11 @@ def samples(listed: Iterable[Span], mapper: Mapper) -> Iterator[Sample]:
     """A sample for each trace of some spans. All of them are held in memory, since those of one
     trace need not follow each other, or be in one file."""
     by_id: dict[str, Span] = {}
+    ratings: dict[str, dict[str, Any]] = {}
+    for span in listed:
+        if span.kind == RATING:
+            ratings.setdefault(span.trace, {}).update(span.metadata)
+    listed = [span for span in listed if span.kind != RATING]
     for span in listed:
         first = by_id.setdefault(span.id, span)
         if span.id and first.path is not span.path:  # a file may be named twice
@@ -87,6 +94,7 @@ def samples(listed: Iterable[Span], mapper: Mapper) -> Iterator[Sample]:
         ids = {step.id for step in steps}
         outermost = [step for step in steps if step.parent is None or step.parent not in ids]
         root = _with_inner_contents(min(outermost or steps, key=_begun), steps, parents)
+        root = replace(root, metadata={**ratings.pop(name, {}), **root.metadata})
         mapper.path = root.path
         if root.names_steps and len(steps) == 1:
             mapper.tell("steps_elsewhere", root.line)
@@ -102,6 +110,10 @@ def samples(listed: Iterable[Span], mapper: Mapper) -> Iterator[Sample]:
         except InputError as error:
             raise error.but(field=root.clock) if error.field == "timestamp" else error from None
         yield made
+    if ratings and not traces:
+        raise wrong("ratings_alone", path=mapper.path)
+    if ratings:
+        mapper.tell("ratings_apart", count=len(ratings))
 
 
 def _above(name: str, parents: Mapping[str, str | None]) -> list[str]:
@@ -210,9 +222,7 @@ def _passages(root: Span, ordered: list[Span], mapper: Mapper) -> list[Any] | No
     retrievals = [span for span in ordered if span.kind == RETRIEVAL]
     steps = [span for span in ordered if span.kind == OTHER and span.id != root.id]
     with_documents = [step for step in steps if step_contents.are_documents(step.outputs)]
-    retrievals = retrievals or [
-        with_document for with_document in with_documents if _retrieves(with_document)
-    ]
+    retrievals = retrievals or [*filter(_retrieves, with_documents)]
     retrieving = {retrieval.id for retrieval in retrievals}
     steps = [span for span in ordered if span.kind == RERANK or span.id in retrieving]
     outer = _outermost(steps, ordered)

@@ -173,13 +173,16 @@ def test_a_column_of_at_most_twenty_values_and_half_its_samples_is_a_slice(n, n_
     scores = ScoreColumns([])
     collected = SampleColumns(scores, None, None)
     for at in range(n):
-        collected.add(Sample(id=f"q{at}", query="?", metadata={"topic": f"t{at % n_values}"}))
+        value = f"t{at % n_values}"  # what another tool said of the answer is no slice
+        metadata = {"topic": value, "score.fact": value, "score.right": at % n_values == 0}
+        collected.add(Sample(id=f"q{at}", query="?", metadata={**metadata, "top_p": at % 2 / 2}))
     collected.close(clustered=False)
-    assert ("topic" in scores.slices) is is_slice
+    assert [*scores.slices] == ["topic"] * is_slice
 
 
 @pytest.mark.parametrize(("value", "slices"), [
-    (["a", "b", "a"], {"a": 1, "b": 1}), (["a", 0.5], {}), ([], {}), (0.5, {}), ("", {}),
+    (["a", "b", "a"], {"a": 1, "b": 1}), (["a", 0.5], {"a": 1, "0.5": 1}), ([], {}), ("", {}),
+    (0.5, {"0.5": 1}), (1.0, {"1": 1}), (["a", {}], {}),
     (True, {"true": 1}), (7, {"7": 1}), ("x" * 60, {"x" * 60: 1}), ("x" * 61, {}),
 ])  # fmt: skip
 def test_a_sample_is_in_the_slice_of_each_short_label_of_its_own(value: object, slices) -> None:

@@ -50,6 +50,8 @@ def test_the_field_decides(name: str) -> None:
     data = [{**one, name: ("tr", "fi")[at % 2]} for at, one in enumerate(records("en", "de"))]
     assert slices(data) == {"language": ["fi", "tr"]}
     assert slices(data, slice_by=[name]) == {name: ["fi", "tr"]}
+    chosen = ragassay.evaluate(data, ["em"], where=f"{name}=fi").to_polars()
+    assert [*chosen["language"]] == ["fi"] * (len(data) // 2)
     told = [Sample(id=o["id"], query=o["query"], metadata={name: o[name]}) for o in data]
     assert slices(told) == {name: ["fi", "tr"]}
     # Scores in a table are no slices, unless named; versions are.

@@ -20,6 +20,7 @@ from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_columns import cluster_column
 from ragassay.engine.results.score_rows import ScoreRow
 from ragassay.engine.results.summary import facts_of
+from ragassay.formats.records.field_names import field_of
 from ragassay.formats.records.sample_records import has_made_id, made_id
 
 
@@ -42,7 +43,7 @@ def of_queries(result: Result, queries: Collection[str]) -> Result:
 
 def subset_of(result: Result, conditions: str | Iterable[str]) -> Result:
     """The result of the samples for which conditions hold; slices and warnings are left out."""
-    subset = Subset([conditions] if isinstance(conditions, str) else conditions)
+    subset = Subset([conditions] if isinstance(conditions, str) else conditions, field_of)
     if not subset:
         return result
     try:

@@ -124,8 +124,8 @@ class Result(Displayed):
 
     def to_polars(self) -> polars.DataFrame:
         """A row per sample: ``sample``, ``system``, ``repeat``, ``query``, ``answer``,
-        ``answerability``, ``failure`` (why the system gave no answer), a column for each field of
-        the samples' metadata that holds plain values, a column for each metric, then ``right``
+        ``answerability``, ``language``, ``failure`` (why there is no answer), a column for each
+        field of the samples' metadata that holds plain values, one for each metric, then ``right``
         and ``cause``: whether the answer is right, and why not (`ragassay.diagnose`), if known.
 
         A value is ``null`` if the metric is unscored; labels are only in `scores`. A field of the
@@ -175,7 +175,7 @@ def _kept(read: Callable[[], T] | None) -> Callable[[], T]:
 
 
 _PLAIN = (str, bool, int, float)
-_OWN = ("query", "answer", "answerability", "failure")
+_OWN = ("query", "answer", "answerability", "language", "failure")
 _FOUND = ("right", "cause")
 """The columns that every sample has beside its identity."""
 
@@ -195,9 +195,8 @@ def sample_frame(result: Result) -> polars.DataFrame:
     for sample in result.samples:
         answer = None if sample.answer is None else sample.answer.text
         label = None if sample.answerability is None else sample.answerability.value
-        row: dict[str, Any] = dict(
-            zip(_OWN, (sample.query, answer, label, sample.failure), strict=True)
-        )
+        own = (sample.query, answer, label, sample.language, sample.failure)
+        row: dict[str, Any] = dict(zip(_OWN, own, strict=True))
         for name, value in sample.metadata.items():
             if isinstance(value, _PLAIN):
                 row[f"metadata.{name}" if name in reserved else name] = value

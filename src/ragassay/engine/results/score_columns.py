@@ -31,8 +31,7 @@ from ragassay.base.score import (
     Unscored,
     label_of as label_of_value,
 )
-from ragassay.formats import folded
-from ragassay.formats.records.field_names import FIELD_OF
+from ragassay.formats.records.field_names import field_of
 from ragassay.texts.document_names import CONVERSATION_KEYS, TURN_ID, named_conversation
 from ragassay.texts.languages import language_in, language_of
 
@@ -340,7 +339,7 @@ class SampleColumns:
         labels = {
             name: label
             for name, value in sample.metadata.items()
-            if name not in CONVERSATION_KEYS and (label := _labels(value))
+            if name not in CONVERSATION_KEYS and (label := _labels(value, self._wanted is not None))
         }
         if sample.answerability is not None:
             labels["answerability"] = (str(sample.answerability),)
@@ -350,13 +349,14 @@ class SampleColumns:
             labels["system"] = (sample.system,)
         self.seen |= labels.keys()
         for name in labels.keys() - self._columns.keys() - self._dropped:
-            if self._wanted is None:
+            # What another tool said of the answer (score.NAME) would only say that it is wrong.
+            if self._wanted is None and not name.startswith("score."):
                 self._columns[name] = [()] * len(self._turns)
                 self._distinct[name] = set()
         self._turns.append(_LATER if sample.history else _FIRST)
         self._languages.append(language_of(sample.query_text[:_READ]))
         for name in list(self._columns):
-            own = labels.get(name) or labels.get(FIELD_OF.get(folded(name), name), ())
+            own = labels.get(name) or labels.get(field_of(name), ())
             self._columns[name].append(self._known.setdefault(own, own))
             self._distinct[name].update(own)
             if self._wanted is None and len(self._distinct[name]) > MAX_VALUES:
@@ -371,7 +371,7 @@ class SampleColumns:
         no metadata name it otherwise (``lang``), a sample's language is that of its query."""
         self._scores.clusters = self.clusters if clustered else None
         self._scores.slices = columns = dict(self._columns)
-        named = {name for name in self.seen if FIELD_OF.get(folded(name)) == _LANGUAGE}
+        named = {name for name in self.seen if field_of(name) == _LANGUAGE}
         unasked = self._wanted is None and named <= {_LANGUAGE} and not self._dropped & named
         if unasked or _LANGUAGE in (self._wanted or ()):
             given = columns.get(_LANGUAGE) or [()] * len(self._languages)
@@ -392,13 +392,14 @@ class SampleColumns:
             }
 
 
-def _labels(value: object) -> Labels:
+def _labels(value: object, numbers: bool) -> Labels:
+    """The labels in a value; with ``numbers``, those with a point are labels, too."""
     if isinstance(value, bool):
         return ("true" if value else "false",)
-    if isinstance(value, str | int):
-        text = str(value)
+    if isinstance(value, str | int) or (numbers and isinstance(value, float)):
+        text = f"{value:g}" if isinstance(value, float) else str(value)
         return (text,) if 0 < len(text) <= 60 else ()
-    each = [_labels(item) for item in value] if isinstance(value, list | tuple) else []
+    each = [_labels(item, numbers) for item in value] if isinstance(value, list | tuple) else []
     return tuple(dict.fromkeys(chain(*each))) if all(each) else ()
 
 

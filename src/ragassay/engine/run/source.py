@@ -20,6 +20,7 @@ from ragassay.base.sample import Sample
 from ragassay.base.subsets import Subset, fields_of
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.formats.records.chosen_columns import ChosenColumns
+from ragassay.formats.records.field_names import field_of
 from ragassay.formats.sources import opening
 
 _OF_QUESTIONS = {"id", "query", "history", "references", "reference_groups"}
@@ -198,7 +199,7 @@ def open_source(
         source.joined += (folder / golden.QUERIES,)
         source.samples = golden.joined(source.samples, folder, drafts=config.golden_drafts)
     if config.where:
-        subset = Subset(config.where)
+        subset = Subset(config.where, field_of)
         source.samples = islice(subset.of(source.samples, fields_of), config.limit)
         source.title = f"{source.title} where {subset}"
     return source

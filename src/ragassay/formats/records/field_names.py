@@ -57,6 +57,11 @@ FIELD_OF: Mapping[str, str] = {
 """Folded name -> canonical field."""
 
 
+def field_of(name: str) -> str:
+    """The field with a name of its own or another one; the name itself where there is none."""
+    return FIELD_OF.get(folded(name), name)
+
+
 @lru_cache(maxsize=512)
 def pick(keys: tuple[str, ...], wanted: tuple[tuple[str, ...], ...]) -> tuple[str | None, ...]:
     """For each group of names, the key that matches the earliest of them; else ``None``."""
@@ -77,6 +82,9 @@ PAIRS: Mapping[str, tuple[str, str]] = {
 """Names that mean the first field where they stand alone, and the second one where the record has
 another name of the first. Two published habits: beside a ``prediction``, ``answer`` is the gold
 answer; beside ``retrieval_context``, ``context`` is the gold context."""
+
+_ALONE = {"result": ("answer", str), "source_documents": ("passages", list)}
+"""Names that hold a field, by a value of that type, where no other name does (LangChain's)."""
 
 Values = dict[str, tuple[str, Any]]
 """Field -> the key (or path) of a record that holds it, and its value."""
@@ -108,6 +116,12 @@ def known_fields(
             if other in by_field or other in chosen:
                 raise _ambiguous(field, [others[0], *beside], words)
             by_field[field], by_field[other] = others, beside
+    for key in [key for key in rest if folded(key) in _ALONE]:
+        field, kind = _ALONE[folded(key)]
+        held = {*by_field, *chosen}
+        if "query" in held and field not in held and isinstance(record[key], kind):
+            by_field[field] = [key]
+            del rest[key]
     values: Values = {}
     if labels := by_field.pop("answerability", ()):  # files have several spellings
         own = [key for key in labels if folded(key) not in NAMES["unanswerable"]] or labels

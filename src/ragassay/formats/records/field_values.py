@@ -75,14 +75,12 @@ def unpack(value: Any, field: str) -> Any:
         return value
     try:
         parsed = orjson.loads(value)
+        refuse_repeats(value.encode(), parsed)
+        return parsed
     except orjson.JSONDecodeError:
         pass
-    else:
-        try:
-            refuse_repeats(value.encode(), parsed)
-        except InputError as error:
-            raise error.but(field=field) from None
-        return parsed
+    except InputError as error:
+        raise error.but(field=field) from None
     if re.match(r"\s*\[\s*\d+\s*\]\s*\S", value):
         return value
     parsed = _evaluated(value)
@@ -206,8 +204,6 @@ _FLAGS = {"": False, "false": False, "0": False, "true": True, "1": True}
 
 def score(value: Any, field: str) -> float | None:
     """A finite number; ``None`` where nothing was given."""
-    if type(value) is float and math.isfinite(value):
-        return value
     if value is None:
         return None
     if is_number(value) and math.isfinite(value):
@@ -217,9 +213,7 @@ def score(value: Any, field: str) -> float | None:
 
 def vectors(value: Any, field: str) -> list[Any]:
     """A list of vectors: lists or arrays of numbers, also as JSON in a cell."""
-    if isinstance(value, str):
-        with suppress(orjson.JSONDecodeError):
-            value = orjson.loads(value)
+    value = unpacked(value)
     if hasattr(value, "tolist"):
         value = value.tolist()
     if not isinstance(value, list | tuple):

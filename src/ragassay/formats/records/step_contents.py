@@ -18,7 +18,8 @@ from ragassay.formats.records import answers_and_turns, field_values
 from ragassay.formats.records.field_names import NAMES
 from ragassay.formats.records.field_values import EXACT, LAST_TIME, timestamp, unpacked
 
-_LISTS, _TEXTS = NAMES["documents"], (*NAMES["passage.text"], "pageContent", "snippet")
+_LISTS = NAMES["documents"]
+_TEXTS = (*NAMES["passage.text"], "pageContent", "snippet", "_node_content")
 """Under which names an output holds its documents, and a document its text."""
 
 
@@ -76,7 +77,11 @@ def within(*values: Any) -> list[Any] | None:
     ``None`` where none of them is an object with such a list."""
     for value in map(unwrapped, values):
         if (name := name_of_list(value)) is not None:
-            return _listed(unpacked(value[name]), name)
+            listed, ids = _listed(unpacked(value[name]), name), unpacked(value.get("ids"))
+            ids = _flat(ids) if isinstance(ids, list) else []  # beside texts, as Chroma writes them
+            if len(ids) == len(listed) and all(isinstance(text, str) for text in listed):
+                return [{"id": key, "text": text} for key, text in zip(ids, listed, strict=True)]
+            return listed
     return None
 
 
@@ -129,7 +134,7 @@ def _document(item: Any) -> Any:
         return item if item is None else str(item)
     if "lc" in item and isinstance(item.get("kwargs"), dict):  # LangChain's own JSON
         return _document(item["kwargs"])
-    for name in ("document", "node", *(() if _has_text(item) else _AROUND)):
+    for name in ("document", "node", "_node_content", *(() if _has_text(item) else _AROUND)):
         inner = unpacked(item.get(name))
         if isinstance(inner, dict) and (name not in _AROUND or _has_text(inner)):
             names = (*NAMES["passage.score"], *NAMES["passage.id"])
@@ -255,6 +260,17 @@ def _has_role(value: Any) -> bool:
         return True
     has_text = any(key in value for key in ("content", "parts", "text", "tool_calls", "data"))
     return has_text and isinstance(value.get("role", value.get("type")), str)
+
+
+def scores(written: Any) -> dict[str, Any]:
+    """Scores by ``score.NAME``, of a list of objects with names or an object by name."""
+    if isinstance(written, list):
+        written = {row["name"]: row for row in written if isinstance(row, dict) and row.get("name")}
+    made: dict[str, Any] = {}
+    for name, said in written.items() if isinstance(written, dict) else ():
+        values = map(unpacked, map(said.get, NAMES["score"])) if isinstance(said, dict) else [said]
+        made[f"score.{name}"] = next((value for value in values if value is not None), None)
+    return {name: value for name, value in made.items() if value is not None}
 
 
 def failure(error: Any) -> tuple[Any, str]:

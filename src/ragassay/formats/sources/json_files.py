@@ -235,7 +235,9 @@ def records_within(
     """The records in an object, and the names around them; ``None`` where it is a record itself."""
     # A sample of ours may hold the runs of its query.
     whole = {"id", "runs"} <= outer.keys() or (is_record is not None and is_record(outer))
-    names = [] if whole else [key for key in _LISTS if key in outer and _are_objects(outer[key])]
+    lists = [] if whole else [key for key in _LISTS if isinstance(outer.get(key), list)]
+    names = [key for key in lists if _are_objects(outer[key])]
+    names = names or [key for key in lists if not outer[key]][:1]
     if names and _says_nothing(outer, names):
         if len(names) > 1:
             raise wrong("several_lists", names=", ".join(map(repr, names)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
 import string
@@ -107,15 +108,16 @@ def sentences(form: str, pairs: Iterable[tuple[object, str]]) -> list[str]:
     return [form.format(key, ", ".join(values)) for key, values in grouped(pairs).items()]
 
 
-def number(value: float | None, *, sign: bool = False) -> str:
-    """A number to about five digits; a count without decimals; a dash for nothing."""
+def number(value: float | None, *, sign: bool = False, beside: float = 0) -> str:
+    """A number to about five digits; one that is small, as is the one beside it (costs), to three;
+    a count without decimals; a dash for nothing."""
     if value is None:
         return NOTHING
     size = abs(value)
-    if size >= 10 and float(value).is_integer():
-        text = f"{value:,.0f}"
-    else:
-        text = f"{value:,.{4 if size < 10 else 3 if size < 100 else 2 if size < 10_000 else 1}f}"
+    digits = 4 if size < 10 else 3 if size < 100 else 2 if size < 10_000 else 1
+    if 1e-9 < size < 5e-4 and abs(beside) < 5e-4:  # still smaller ones are the rounding of a zero
+        digits = 2 - math.floor(math.log10(size))
+    text = f"{value:,.{0 if size >= 10 and float(value).is_integer() else digits}f}"
     if float(text.replace(",", "")) == 0:
         return text.lstrip("-")
     return f"+{text}" if sign and value > 0 else text
@@ -132,7 +134,7 @@ def bounds(low: float | None, high: float | None, *, sign: bool = False) -> str:
     """An interval, as in ``[0.1234, 0.5678]``; a dash when there is none."""
     if low is None or high is None:
         return NOTHING
-    return f"[{number(low, sign=sign)}, {number(high, sign=sign)}]"
+    return f"[{number(low, sign=sign, beside=high)}, {number(high, sign=sign, beside=low)}]"
 
 
 def p_value(value: float | None) -> str:

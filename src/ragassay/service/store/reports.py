@@ -20,6 +20,7 @@ from ragassay.engine.config.run_config import RunConfig, iso_time, make_config, 
 from ragassay.engine.run.data_preview import preview
 from ragassay.engine.run.prepared_run import prepare
 from ragassay.engine.run.scoring import record_warnings
+from ragassay.formats.records.field_names import field_of
 from ragassay.formats.records.field_values import FIRST_TIME, LAST_TIME
 from ragassay.service.store.database import Store, new_id
 from ragassay.service.store.jobs import Job, add_job, get_job, list_jobs
@@ -44,7 +45,7 @@ _OF_THE_TASK = frozenset(
 
 def samples_where(samples: Iterator[Sample], options: Mapping[str, Any]) -> Iterator[Sample]:
     """Those samples that the conditions of a report (``where``) hold for."""
-    subset = Subset(options.get("where") or ())
+    subset = Subset(options.get("where") or (), field_of)
     return subset.of(samples, fields_of) if subset else samples
 
 
