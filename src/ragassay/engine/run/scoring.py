@@ -220,7 +220,6 @@ class Accumulator:
         self._writer = writer
         self._kept: list[Scored] | None = [] if keep and writer is None else None
         self.metadata: set[str] = set()
-        self._judged: set[str] = set()
         self._language = DataLanguage()
 
     def scored(
@@ -266,8 +265,6 @@ class Accumulator:
         for name, window in zip(self.metrics, outcomes, strict=True):
             for at, outcome in enumerate(window):
                 self.columns.add(name, outcome, self.judge)
-                if outcome.evidence:
-                    self._judged.add(name)
                 judged[at] |= bool(outcome.evidence or (isinstance(outcome, Score) and outcome.by))
                 if isinstance(outcome, Unscored):
                     self.missing.add(name, samples[at], outcome)
@@ -310,8 +307,6 @@ class Accumulator:
         described = []
         for name, metric in self.metrics.items():
             about = {"group": groups.get(name, ""), "language": language}
-            if judging is not None and name in self._judged:
-                about["judge"] = judging.judge
             tally = columns.tally(name)
             given = given_parts(tally, self.judge) if tally.n_given else ()
             if given or asker is not None or models is not None:
