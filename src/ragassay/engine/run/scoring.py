@@ -543,7 +543,7 @@ def warnings_of(run: Accumulator, summary: Summary, crowded: Sequence[str]) -> I
     needed = {need for metric in strict for need in metric.needs}
     if 0 < n < total and not gone and "answer" in needed:
         by_count = run.failures.most_common()
-        why = ", ".join(f"{count:,} {what.rstrip('.')}" for what, count in by_count)
+        why = ", ".join(f"{count:,} with {what.rstrip('.')}" for what, count in by_count)
         yield Note("without_answer", {"n": n, "total": total, "why": f" ({why})" if why else ""})
     absent = [part for part, n in (("query", run.n_unasked), ("answer", n)) if n == total]
     others = {"query", "answer", "passages", "references"}.difference(absent)
