@@ -402,8 +402,8 @@ def summarise(
             mean_measured=float(measured.mean()) if measured.size else None,
             n_given=tally.n_given,
             judges=tally.judges,
-            judge=label_of(tally.judges),
-            language=metric.language if tally.judges else "",
+            judge=label_of(tally.judges) if tally.judges else metric.judge,
+            language=metric.language if tally.judges or metric.judge else "",
         )
     return found, tuple(crowded)
 

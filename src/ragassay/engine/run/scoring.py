@@ -15,7 +15,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from itertools import islice
+from itertools import compress, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -220,6 +220,7 @@ class Accumulator:
         self._writer = writer
         self._kept: list[Scored] | None = [] if keep and writer is None else None
         self.metadata: set[str] = set()
+        self._judged: set[str] = set()  # metrics of which the judge answered a question
         self._language = DataLanguage()
 
     def scored(
@@ -265,12 +266,14 @@ class Accumulator:
         for name, window in zip(self.metrics, outcomes, strict=True):
             for at, outcome in enumerate(window):
                 self.columns.add(name, outcome, self.judge)
+                lost = isinstance(outcome, Unscored) and outcome.reason.incomplete
+                if outcome.evidence and not lost:
+                    self._judged.add(name)
                 judged[at] |= bool(outcome.evidence or (isinstance(outcome, Score) and outcome.by))
                 if isinstance(outcome, Unscored):
                     self.missing.add(name, samples[at], outcome)
-        for sample, by_judge in zip(samples, judged, strict=True):
-            if by_judge:
-                self._language.add(sample)
+        for sample in compress(samples, judged):
+            self._language.add(sample)
 
     def summary(
         self,
@@ -306,7 +309,8 @@ class Accumulator:
         groups = {name: group for suite in reversed(suites) for name, group in suite.groups.items()}
         described = []
         for name, metric in self.metrics.items():
-            about = {"group": groups.get(name, ""), "language": language}
+            judge = self.judge * (name in self._judged)
+            about = {"group": groups.get(name, ""), "language": language, "judge": judge}
             tally = columns.tally(name)
             given = given_parts(tally, self.judge) if tally.n_given else ()
             if given or asker is not None or models is not None:

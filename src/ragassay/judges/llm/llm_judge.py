@@ -153,9 +153,8 @@ class LLMJudge(Judge):
 
     @override
     def known(self, question: Question[Any], repeat: int = 0) -> Found | None:
-        return _Exchange(
-            self, question, repeat, build(self, question, repeat, self.dropped)
-        ).stored()
+        request = build(self, question, repeat, self.dropped)
+        return _Exchange(self, question, repeat, request).stored()
 
     @override
     async def answer(
@@ -164,9 +163,8 @@ class LLMJudge(Judge):
         name = (question.kind, question.key, repeat)
         flight = self.flights.get(name)
         if flight is None:
-            exchange = _Exchange(
-                self, question, repeat, build(self, question, repeat, self.dropped)
-            )
+            request = build(self, question, repeat, self.dropped)
+            exchange = _Exchange(self, question, repeat, request)
             self.flights[name] = flight = asyncio.ensure_future(exchange.outcome())
             flight.add_done_callback(lambda _: self.flights.pop(name, None))
         return await asyncio.shield(flight)
