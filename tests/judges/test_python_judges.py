@@ -453,3 +453,20 @@ def test_a_judge_that_returns_a_score_is_shown_how_to_be_a_metric(code: Any) -> 
     with pytest.raises(UsageError) as raised:
         run(lambda question, answer, context: 0.5)
     assert "\n    def my_score(query, answer, passages):\n        return" in str(raised.value)
+
+
+@pytest.mark.parametrize("wait", [0.0, 0.2])
+@pytest.mark.parametrize("reply", ['{"reasoning": "n", "is_matching": true}', "{}"])
+def test_one_kind_without_usable_replies_does_not_end_the_others(tmp_path, reply, wait) -> None:
+    asked = []
+
+    async def judge(prompt: str) -> str:
+        asked.append(prompt)
+        await asyncio.sleep(wait * ("is_matching" in prompt))
+        return reply
+
+    data = [{"id": f"{n}", "query": f"{n}?", "answer": "a", "references": "b"} for n in range(150)]
+    options = {"judge": judge, "judge_name": "one", "ledger": str(tmp_path / "ledger.sqlite")}
+    found = ragassay.evaluate(data, ["coherence", "answer_match"], **options).summary.metrics
+    assert found["answer_match"].n_scored == (150 if "true" in reply else 0)
+    assert ("true" in reply) == (len(asked) == 450) == (len(asked) > 300)

@@ -15,6 +15,7 @@ OTHER = "Aarwyk has a tram line and a museum of ships."
 
 EXAMPLES: list[Question[Any]] = [
     rated.RelevanceGrade(QUERY, PASSAGE), rated.RelevanceGrade(QUERY, PASSAGE, "few"),
+    rated.RelevanceGrade("And when?", PASSAGE, earlier=("Who built the bridge?", "Who paid?")),
     told.AnswerAttempted(QUERY, ANSWER), told.SaysIdk(f"user: {QUERY}", ANSWER),
     told.AnswerContent(f"user: {QUERY}", ANSWER), told.SaysUnderspecified(f"user: {QUERY}", ANSWER),
     lists.ExtractNuggets(QUERY, (PASSAGE, OTHER)),

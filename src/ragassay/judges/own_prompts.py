@@ -28,9 +28,8 @@ ALWAYS = "rule"
 
 def placeholders(kind: type[Question[Any]]) -> dict[str, bool]:
     """The placeholders of a kind of question, and whether a prompt needs each."""
-    fields = [field for field in dataclasses.fields(kind) if field.name not in kind.unsent]
-    needed = {field.name: field.default is dataclasses.MISSING for field in fields}
-    return {**needed, ALWAYS: False}
+    fields = dataclasses.fields(kind)
+    return {field.name: field.default is dataclasses.MISSING for field in fields} | {ALWAYS: False}
 
 
 def read_prompts(named: Mapping[str, str | os.PathLike[str]]) -> dict[str, str]:

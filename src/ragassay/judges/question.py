@@ -154,8 +154,7 @@ class Question(ABC, Generic[R_co]):
         parameters: sampling parameters that the question asks for (``{"temperature": 0.0}``).
         output_tokens: about how long an answer is at most, for plans and budgets.
         prompt: the template itself, where it does not lie in ``prompts/``.
-        unsent: fields that rules and people may read and that no prompt puts to a model, so that
-            they change no request.
+        later: fields that came with a later version and leave an empty one out of the `data`.
 
     Attributes:
         language: code of the language that the sample states (`stated`). It is no data: a recorded
@@ -169,7 +168,7 @@ class Question(ABC, Generic[R_co]):
     parameters: ClassVar[Mapping[str, Any]] = {}
     output_tokens: ClassVar[int] = 300
     prompt: ClassVar[str] = ""
-    unsent: ClassVar[frozenset[str]] = frozenset()
+    later: ClassVar[frozenset[str]] = frozenset()
     language = ""
 
     def stated(self, language: str) -> Question[R_co]:
@@ -252,10 +251,10 @@ class Question(ABC, Generic[R_co]):
 
     @property
     def data(self) -> dict[str, Any]:
-        """The fields as plain values, by which a recorded answer is matched. An unsent field that
-        is empty is left out, so that a question without it stays the same question."""
+        """The fields as plain values, by which a recorded answer is matched. A `later` field
+        that is empty is left out, so that a question without it stays the same question."""
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        return {name: value for name, value in values.items() if value or name not in self.unsent}
+        return {name: value for name, value in values.items() if value or name not in self.later}
 
     @cached_property
     def key(self) -> str:

@@ -145,6 +145,23 @@ def test_an_answer_that_its_judge_found_right_was_not_invented_by_the_offline_ju
     assert [diagnose(run, complete=False).classes[0] for run in runs] == ["invented", "unexplained"]
 
 
+def test_a_rule_neither_overrules_a_judge_nor_replaces_what_it_said_of_other_samples() -> None:
+    def judge(prompt: str) -> str:
+        if '["claims"]' in prompt:
+            return json.dumps({"claims": ["a claim"]})
+        if '["answered"]' in prompt:
+            return "fine" if "lost" in prompt else '{"answered": "yes"}'
+        return json.dumps({"verdicts": [{"number": 1, "reason": "", "supported": True}]})
+
+    said = ("The mill does not close at noon.", "I don't know.", "It is lost.")
+    data = [record(f"{at}", one, gold=None, references=None) for at, one in enumerate(said)]
+    judged = ragassay.evaluate(data, "faithfulness,answered,contradicted", judge=judge)
+    assert judged.columns.values("contradicted").tolist() == [1, 0, 0]
+    found = diagnose(judged)
+    assert found.classes == [None] * 3 and found.sources["contradicted"] == {"faithfulness": 3}
+    assert found.sources["refused"] == {"answered": 2, "idk_eval": 1}
+
+
 WRONG = (
     "The mill closes at eleven.",
     "You have to be there by eleven.",
@@ -471,13 +488,13 @@ def signals_read() -> Iterator[str]:
             for score in SCORES:
                 row = ScoreRow("q", "", 0, metric, score, status, parts=parts)
                 rows, names = {"x": row, "y": replace(row, value=7.0)}, {metric: ["x", "y"]}
-                found = [signal.read(rows, names, replace(SAMPLE, gold=gold)) for gold in golds]
+                found = [signal.read([rows], names, replace(SAMPLE, gold=gold)) for gold in golds]
                 told.append(f"{score} {number(found)}")
             read["; ".join(told)].append(status)
         yield from (f"{signal.name} {metric} {' '.join(of)}: {all_}" for all_, of in read.items())
     for sample, right in product(LABELLED, (True, False)):
         rows = {"m": ScoreRow("q", "", 0, "m", right, "ok")}
-        found = SIGNALS["refused"].read(rows, {"answerability_accuracy": ["m"]}, sample)
+        found = SIGNALS["refused"].read([rows], {"answerability_accuracy": ["m"]}, sample)
         yield f"answerability_accuracy {sample.answerability} {right}: {number(found)}"
 
 

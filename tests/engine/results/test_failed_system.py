@@ -9,7 +9,7 @@ import pytest
 import ragassay
 from ragassay.cli.command_line import call
 
-SAID = "The system gave no answer: 6 of 6 samples are failures (5 connection: it is down; 1 failed"
+SAID = "The system gave no answer: 6 of 6 samples are failures (5 with connection: it is down; "
 
 
 def records(up: bool) -> list[dict[str, Any]]:

@@ -340,6 +340,6 @@ def test_where_each_run_failed_the_reason_is_the_system() -> None:
     result = ragassay.evaluate(records, ["consistency"])
     assert result.consistency is not None
     (told,) = result.consistency.summary.warnings
-    assert told.startswith("The system gave no answer: 1 of 1 sample is a failure (1 timeout")
+    assert told.startswith("The system gave no answer: 1 of 1 sample is a failure (1 with timeout")
     mixed = [*records, {"id": "a", "query": "Who?", "repeat": 2, "answer": "Ann"}]
     assert inner(ragassay.evaluate(mixed, ["consistency"])).summary.failures == {}

@@ -22,7 +22,8 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("RAGASSAY_API_KEY", raising=False)
     found = tmp_path / "answers.jsonl"
-    found.write_text("".join(json.dumps({**RECORD, "id": f"q{at}"}) + "\n" for at in range(3)))
+    each = ({**RECORD, "id": f"q{at}", "answer": "Herbert." * (at > 0)} for at in range(3))
+    found.write_text("".join(json.dumps(one) + "\n" for one in each))
     return found
 
 
@@ -34,6 +35,8 @@ def outputs(data: Path, url: str, capsys, timeout: str = "5") -> tuple[str, dict
     terminal = " ".join(capsys.readouterr().out.split())
     summary = json.loads(Path("out/summary.json").read_text())
     assert summary["metrics"]["em"]["n_scored"] == 3
+    assert summary["metrics"]["answered"]["n_scored"] == 1, "an empty answer needs no judge"
+    assert not summary["metrics"]["answered"]["judge"] and "Judged by" not in terminal
     (said,) = summary["warnings"]
     for name in ("report.html", "report.md"):
         text = Path("out", name).read_text()

@@ -7,7 +7,6 @@ from hypothesis import given, strategies as st
 from pydantic import ValidationError
 
 from question_examples import ANSWER, EXAMPLES, MODELS, QUERY, fences, name_of
-from ragassay.judges.llm.messages import tokens_of_question
 from ragassay.judges.panel import combinable, combine
 from ragassay.judges.question import RULE, Question, kinds
 from ragassay.judges.questions import NuggetAssignments, ReportOnContext, RubricGrade, Support
@@ -76,11 +75,16 @@ def test_relevance_is_asked_in_the_shape_that_the_model_needs(model: str, shape:
 def test_umbrela_is_asked_with_the_published_parameters() -> None:
     published = {"temperature": 0.0, "top_p": 1.0, "presence_penalty": 0.5, "seed": 42}
     assert RelevanceGrade("q", "p").sampling() == published | {"frequency_penalty": 0.0}
-    asked = RelevanceGrade(
-        "q", "p", earlier=("Of the user's earlier turns no prompt says a word.",)
-    )
-    assert tokens_of_question(asked) == tokens_of_question(RelevanceGrade("q", "p"))
-    assert asked.messages() == RelevanceGrade("q", "p").messages()
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("shots", ["zero", "few"])
+def test_a_follow_up_is_graded_with_what_its_user_asked_before(model: str, shots: Any) -> None:
+    asked = RelevanceGrade("And PayPal?", "p", shots, ("Do you take Amex?",))
+    *same, last = RelevanceGrade("And PayPal?", "p", shots).messages(model)
+    *system, sent = asked.messages(model)
+    assert system == same and sent["content"].endswith(last["content"])
+    assert "1. Do you take Amex?" in sent["content"].removesuffix(last["content"])
 
 
 def test_the_schema_that_is_sent_knows_how_many_items_there_are() -> None:

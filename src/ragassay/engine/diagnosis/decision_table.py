@@ -6,8 +6,9 @@ signal the sample lacks is skipped."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from math import inf
 from typing import Literal
 
@@ -77,6 +78,7 @@ READINGS: Mapping[str, Reading] = {
     "mostly": _number(lambda value: FOUND_SOMEWHERE if value >= 0.5 else inf),
     "useful": _number(lambda value: FOUND_SOMEWHERE if value > 2 else inf, measured=True),
     "low grade": _number(lambda value: float(value <= 2), measured=True),
+    "none": _number(lambda _: 0.0),
     "best": lambda row, _: 1.0 if row.parts.get("best_grade") == 3 else None,
     "all of it": lambda row, _: 1.0 if row.value == 5 else None,
     "one": lambda row, _: float(row.value == 1),
@@ -91,7 +93,7 @@ READINGS: Mapping[str, Reading] = {
 _COUNTS: Mapping[str, Callable[[ScoreRow, Sample], bool]] = {
     # Nothing could retrieve a relevant passage where there is none (0 there, as in trec_eval).
     "gold": lambda _, sample: sample.gold is None or any(each.grade > 0 for each in sample.gold),
-    # Words do not show whether a passage is relevant.
+    # Words do not show whether a passage is relevant, nor stand in for what a judge read.
     "graded": lambda row, _: OFFLINE not in row.judge,
 }
 """Where a score counts whose reading begins with this word."""
@@ -120,10 +122,10 @@ class Signal:
     propose: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def read(
-        self, rows: Rows, names: Mapping[str, Sequence[str]], sample: Sample
+        self, tables: Iterable[Rows], names: Mapping[str, Sequence[str]], sample: Sample
     ) -> SignalValue | None:
-        """The signal of a sample, and which metric gave it; ``None`` where none did."""
-        for metric, read in self.sources:
+        """The signal of a sample by the first table of rows that gives it, and by which metric."""
+        for rows, (metric, read) in product(tables, self.sources):
             for shown in names.get(metric, ()):
                 row = rows.get(shown)
                 value = None if row is None or row.value is None else read(row, sample)

@@ -30,8 +30,8 @@ from ragassay.stats.intervals import ROUNDING, Interval, mean_interval
 @dataclass(frozen=True)
 class Example:
     """A failing sample: its query and answer are cut, its headline value is ``None`` where
-    unscored. The rank among its signals is infinite where nothing relevant was retrieved, and left
-    out where it is known only that something was."""
+    unscored. The rank among its signals is infinite where nothing relevant was retrieved; left out
+    are one of which only is known that something was, and ``contradicted`` of 0."""
 
     identity: Identity
     query: str
@@ -42,9 +42,9 @@ class Example:
     @classmethod
     def of(cls, sample: Sample, headline: float | None, signals: Mapping[str, float]) -> Example:
         """The example of a sample."""
-        found_only = ("rank", table.FOUND_SOMEWHERE)
+        unsaid = {("rank", table.FOUND_SOMEWHERE), ("contradicted", 0.0)}
         query, answer = excerpt(sample.query_text, EXCERPT), excerpt(sample.answer_text, EXCERPT)
-        known = {name: value for name, value in signals.items() if (name, value) != found_only}
+        known = {name: value for name, value in signals.items() if (name, value) not in unsaid}
         return cls(sample.identity, query, answer, headline, known)
 
     def to_json(self) -> dict[str, Any]:
@@ -453,10 +453,9 @@ def _compared(sample: Sample) -> tuple[bool, bool]:
 def _samples(
     result: Result, names: Mapping[str, Sequence[str]], added: Result | None = None
 ) -> Iterator[tuple[Sample, dict[str, table.SignalValue]]]:
-    """Each sample with its known signals by name, also by the metrics that were ``added``."""
+    """Each sample with its known signals by name, which the ``added`` metrics complete."""
     more = by_sample(added) if added else iter(())
     for _, kept, own in with_samples(result):
-        sample = by_reference(kept)
-        rows = {**next(more, ("", {}))[1], **own}
+        sample, rows = by_reference(kept), (own, next(more, ("", {}))[1])
         values = ((key, each.read(rows, names, sample)) for key, each in table.SIGNALS.items())
         yield sample, {signal: value for signal, value in values if value is not None}

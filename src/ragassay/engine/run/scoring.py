@@ -15,7 +15,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from itertools import islice
+from itertools import compress, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -221,7 +221,7 @@ class Accumulator:
         self._writer = writer
         self._kept: list[Scored] | None = [] if keep and writer is None else None
         self.metadata: set[str] = set()
-        self._judged: set[str] = set()
+        self._judged: set[str] = set()  # metrics of which the judge answered a question
         self._language = DataLanguage()
 
     def scored(
@@ -267,14 +267,14 @@ class Accumulator:
         for name, window in zip(self.metrics, outcomes, strict=True):
             for at, outcome in enumerate(window):
                 self.columns.add(name, outcome, self.judge)
-                if outcome.evidence:
+                lost = isinstance(outcome, Unscored) and outcome.reason.incomplete
+                if outcome.evidence and not lost:
                     self._judged.add(name)
                 judged[at] |= bool(outcome.evidence or (isinstance(outcome, Score) and outcome.by))
                 if isinstance(outcome, Unscored):
                     self.missing.add(name, samples[at], outcome)
-        for sample, by_judge in zip(samples, judged, strict=True):
-            if by_judge:
-                self._language.add(sample)
+        for sample in compress(samples, judged):
+            self._language.add(sample)
 
     def summary(
         self,
@@ -310,9 +310,8 @@ class Accumulator:
         groups = {name: group for suite in reversed(suites) for name, group in suite.groups.items()}
         described = []
         for name, metric in self.metrics.items():
-            about = {"group": groups.get(name, ""), "language": language}
-            if judging is not None and name in self._judged:
-                about["judge"] = judging.judge
+            judge = self.judge * (name in self._judged)
+            about = {"group": groups.get(name, ""), "language": language, "judge": judge}
             tally = columns.tally(name)
             given = given_parts(tally, self.judge) if tally.n_given else ()
             if given or asker is not None or models is not None:
@@ -549,7 +548,7 @@ def warnings_of(run: Accumulator, summary: Summary, crowded: Sequence[str]) -> I
     needed = {need for metric in strict for need in metric.needs}
     if 0 < n < total and not gone and "answer" in needed:
         by_count = run.failures.most_common()
-        why = ", ".join(f"{count:,} {what.rstrip('.')}" for what, count in by_count)
+        why = ", ".join(f"{count:,} with {what.rstrip('.')}" for what, count in by_count)
         yield Note("without_answer", {"n": n, "total": total, "why": f" ({why})" if why else ""})
     absent = [part for part, n in (("query", run.n_unasked), ("answer", n)) if n == total]
     others = {"query", "answer", "passages", "references"}.difference(absent)

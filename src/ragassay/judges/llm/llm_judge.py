@@ -110,7 +110,8 @@ class LLMJudge(Judge):
         # Requests that this run has asked again count for the rest of it; with the failure, where
         # the ledger keeps an older answer instead.
         self.renewed: dict[str, tuple[Reason, str] | None] = {}
-        self._flights: dict[tuple[str, int], asyncio.Task[Found]] = {}
+        self.unread: set[str] = set()  # kinds of questions that had a reply without an answer
+        self.flights: dict[tuple[str, str, int], asyncio.Task[Found]] = {}
 
     @property
     @override
@@ -136,7 +137,7 @@ class LLMJudge(Judge):
     async def open(self) -> None:
         self.sender.resume()
         self.settling = asyncio.Lock()
-        self._flights.clear()
+        self.flights.clear()
         import jinja2  # noqa: F401 - now, and not while the first question waits
 
         await self.endpoint.open()
@@ -144,7 +145,7 @@ class LLMJudge(Judge):
     @override
     async def drain(self) -> None:
         self.sender.stop(Reason.CONNECTION, INTERRUPTED)
-        await asyncio.gather(*self._flights.values(), return_exceptions=True)
+        await asyncio.gather(*self.flights.values(), return_exceptions=True)
 
     @override
     async def close(self) -> None:
@@ -152,22 +153,20 @@ class LLMJudge(Judge):
 
     @override
     def known(self, question: Question[Any], repeat: int = 0) -> Found | None:
-        return _Exchange(
-            self, question, repeat, build(self, question, repeat, self.dropped)
-        ).stored()
+        request = build(self, question, repeat, self.dropped)
+        return _Exchange(self, question, repeat, request).stored()
 
     @override
     async def answer(
         self, question: Question[R_co], repeat: int = 0
     ) -> JudgeAnswer[R_co] | Failure:
-        name = (question.key, repeat)
-        flight = self._flights.get(name)
+        name = (question.kind, question.key, repeat)
+        flight = self.flights.get(name)
         if flight is None:
-            exchange = _Exchange(
-                self, question, repeat, build(self, question, repeat, self.dropped)
-            )
-            self._flights[name] = flight = asyncio.ensure_future(exchange.outcome())
-            flight.add_done_callback(lambda _: self._flights.pop(name, None))
+            request = build(self, question, repeat, self.dropped)
+            exchange = _Exchange(self, question, repeat, request)
+            self.flights[name] = flight = asyncio.ensure_future(exchange.outcome())
+            flight.add_done_callback(lambda _: self.flights.pop(name, None))
         return await asyncio.shield(flight)
 
     def drop(self, dropped: frozenset[str]) -> None:
@@ -356,7 +355,10 @@ class _Exchange:
             return await self._ended(rest)
         if declines(said):
             return await self._ended((Reason.REFUSED, _declined(said)))
-        self.judge.sender.breaker.unusable(problem)
+        self.judge.unread.add(self.question.kind)
+        # A question of another kind, which is on its way, may get the first usable reply.
+        if self.judge.unread.issuperset(kind for kind, *_ in self.judge.flights):
+            self.judge.sender.breaker.unusable(problem)
         return await self._ended((Reason.UNPARSABLE, problem))
 
     async def _ended(

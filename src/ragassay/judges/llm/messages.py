@@ -179,7 +179,7 @@ def tokens_of_question(question: Question[Any], model: str = "", own: str = "") 
     """The tokens of a question's prompt, the answer's schema included. The text around the data is
     the same for all questions of one shape, so it is rendered once: plans ask this a million
     times."""
-    values = [value for name, value in question.data.items() if name not in question.unsent]
+    values = question.data.values()
     shape = (type(question), own or question.template(model), tuple(map(_shape, values)))
     material = sum(map(_material, values))
     around = _around.get(shape)

@@ -214,7 +214,7 @@ class ExtractNuggets(Question[NuggetList]):
     kind = "extract_nuggets"
     reply = NuggetList
     output_tokens = 800
-    unsent = frozenset({"refined"})  # it chooses the template
+    later = frozenset({"refined"})
     expected = 0
 
     def expecting(self, n: int) -> ExtractNuggets:

@@ -31,7 +31,7 @@ class RelevanceGrade(Question[Relevance]):
 
     ``shots`` chooses the zero-shot or the few-shot prompt. Models of the GPT-OSS and Qwen families
     are asked in a shape of their own (Open RAG Eval). ``earlier`` are the user's earlier turns in
-    the conversation, oldest first; UMBRELA's prompts do not show them.
+    the conversation, oldest first; without them the prompts are UMBRELA's, which knows none.
     """
 
     query: str
@@ -50,7 +50,7 @@ class RelevanceGrade(Question[Relevance]):
         "seed": 42,
     }
     output_tokens = 80
-    unsent = frozenset({"earlier"})
+    later = frozenset({"earlier"})
 
     @override
     def template(self, model: str) -> str:

@@ -75,9 +75,9 @@ class Umbrela(GradesMetric):
 
     0 not related to the query, 1 related, 2 some answer, 3 the exact answer. The part ``grades``
     holds them by passage id (or rank). Where nothing was retrieved there is no mean; the metrics of
-    the ranking are 0 then. UMBRELA's prompts show the query alone; the offline rules and human
-    judges may also read the user's earlier turns. Where the judge fails to grade one passage, the
-    sample is unscored.
+    the ranking are 0 then. Of a conversation, the judge sees the user's earlier turns, too; without
+    them the prompt is UMBRELA's. Where the judge fails to grade one passage, the sample is
+    unscored.
 
     Formula: mean grade of the passages, 0 to 3
     Misleads where: the mean falls with the number of passages; a judge's relevance is not people's

@@ -305,7 +305,7 @@ def summary_notes(summary: Summary) -> Iterator[str]:
     warnings = " ".join(summary.warnings)
     not_said = any(why.rstrip(".") not in warnings for why in summary.failures)
     if not_said and not summary.all_failed:
-        why = ", ".join(f"{n:,} {name}" for name, n in summary.failures.items())
+        why = ", ".join(f"{n:,} with {name}" for name, n in summary.failures.items())
         yield sentence("system_failed", why=why.rstrip("."))
     if any(metric.n_given for metric in metrics):
         yield from _given_notes(summary)
