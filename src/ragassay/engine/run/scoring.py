@@ -612,6 +612,7 @@ def _unanswered(
             why = f": {why}" if why else ""
             again = "advice_run_again" if Reason(reason).passing else ""
             facts: dict[str, float | str] = {"n": n, "total": spent.votes, "why": why}
-            facts["reason"] = reason.replace("_", " ")
-            facts["advice"] = "" if "again" in why else _ADVICE.get(reason, again)
+            unread = reason == Reason.UNPARSABLE
+            facts["reason"] = "a reply could not be read" if unread else reason.replace("_", " ")
+            facts["advice"] = "" if "un again" in why else _ADVICE.get(reason, again)
             yield Note(kind, facts)
