@@ -75,6 +75,15 @@ def test_only_common_queries_are_compared_and_the_rest_is_counted() -> None:
         other = ragassay.evaluate([{**records([True], prefix="z")[0], **more}], ["em"])
         with pytest.raises(UsageError, match="no query in common"):
             ragassay.compare(new, other)
+    first, second = records([True, True])
+    for query_id in (None, "q1"):  # without an id, it is a hash of the query and all earlier turns
+        runs = []
+        for said in ("Hi.", "Good morning."):  # earlier answers are the system's
+            history = [*before, {"speaker": "agent", "text": said}]
+            follow_up = {**second, "id": query_id, "history": history}
+            runs.append(ragassay.evaluate([first, follow_up], ["em"]))
+        found = ragassay.compare(*runs)
+        assert (found.n_common, found.only_a, found.only_b) == (2, 0, 0)
 
 
 def test_runs_that_share_no_id_are_matched_by_questions_that_both_ask_once(tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def compare(
         covers_answer 0.222 72 better
         em -0.042 72 no difference shown
 
-    Queries are matched by id, or by text if the runs share no id; repeats of a query are averaged
+    Queries are matched by id, others by what the user said so far; repeats of a query are averaged
     first. A query counts for a metric if both runs scored it, and ask and expect the same. Counts
     and geometric means are not compared; percentiles are compared without a test. A metric with
     different names in the runs has the new run's name.

@@ -122,7 +122,7 @@ def moved(
 ) -> Moved:
     """Diagnoses two runs alike, and says which classes the samples moved between.
 
-    Samples are matched by query id (or text, where the runs share no id) and repeat."""
+    Samples are matched by query id (or text, where it has another id) and repeat."""
     old = aligned(one_system(old), one_system(new))
     headline = headline or headline_of(new, old.summary.metrics)
     first = diagnosis_of(new, headline=headline, below=below, **options)
@@ -242,8 +242,7 @@ def diagnose(new: Run, old: Run | None = None, **options: Any) -> Diagnosis | Mo
 
     Args:
         new: a result or a run folder.
-        old: the run before a change. Samples are matched by query id (or text, where the runs share
-            no id) and repeat.
+        old: the run before a change, matched as by `ragassay.compare`.
         headline: the metric that says which samples fail; see `headline_of`.
         below: a sample fails if the headline metric is below this value of its range;
             the middle of the range when left out.
