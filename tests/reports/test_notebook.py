@@ -179,7 +179,10 @@ def test_a_frame_says_which_answers_are_right_and_why_the_others_are_not() -> No
     found, frame = ragassay.diagnose(result), result.to_polars()
     assert frame["cause"].to_list() == found.classes and found.n_failing > 9
     right = frame["right"].to_list()
-    assert [right.count(False), right.count(None)] == [found.n_failing, sum(found.unknown)]
+    assert [right.count(False), right.count(None)] == [
+        found.n_failing,
+        sum(map(bool, found.unknown)),
+    ]
     assert "right" not in ragassay.evaluate(TOWN / "hybrid.jsonl", "RR").to_polars().columns
 
 

@@ -107,10 +107,10 @@ class Diagnosis(Displayed):
     those that no signal could show, ``sources`` by signal the metrics that gave it and for how many
     samples, ``added`` the metrics that the run lacked and that were computed for it, offline. For
     each sample of the run, ``classes`` has the class (``None`` where it does not fail), and
-    ``unknown`` whether neither the headline nor a label says if it is right, as of
-    ``n_refusals_unknown`` refusals of queries without label, reference and gold, ``right`` what
-    ``share_right`` is the mean of, and ``doubtful`` whether it fails by a hint only: of the
-    headline, or, where that is good, of its class."""
+    ``unknown`` why neither the headline nor a label says if it is right: it is ``unscored``, or a
+    ``refusal`` (`n_refusals_unknown`) of a query without label, reference and gold; else empty.
+    ``right`` has what ``share_right`` is the mean of, and ``doubtful`` whether it fails by a hint
+    only: of the headline, or, where that is good, of its class."""
 
     name: str
     headline: str
@@ -138,7 +138,7 @@ class Diagnosis(Displayed):
     sources: Mapping[str, Mapping[str, int]]
     added: tuple[str, ...]
     classes: Sequence[str | None] = field(repr=False)
-    unknown: Sequence[bool] = field(repr=False)
+    unknown: Sequence[str] = field(repr=False)
     right: Sequence[float | None] = field(repr=False)
     doubtful: Sequence[bool] = field(repr=False)
     judge_notes: Sequence[Note] = field(repr=False)
@@ -300,9 +300,9 @@ def diagnosis_of(
     # What the headline cannot rate is unknown, whatever other faults it has: else such samples
     # would count only where they fail. Lost answers count where others like them are rated.
     silent = np.array([fault is not None and fault.name == "no_reply" for fault in faults])
-    rated = (scored & ~is_open) | (silent & np.isin(has_reference, has_reference[scored]))
-    unknown = ~(settled | rated)
-    fine = scored & ~fails & ~unknown
+    rated = scored | settled | (silent & np.isin(has_reference, has_reference[scored]))
+    unknown = np.where(is_open, "refusal", np.where(rated, "", "unscored"))
+    fine = scored & ~fails & (unknown == "")
     fine_mean = float(values[fine].mean()) if fine.any() else None
     level = float(result.config.get("level", 0.95))
     clusters = sample_clusters(columns)
@@ -313,7 +313,7 @@ def diagnosis_of(
 
     # An answer is right where no fault was found; of support the mean counts, not who has half.
     # Of what a headline finds, refusals that are or may be right say nothing.
-    by_measure = {"support": (values, scored), "answers": (~fails, ~unknown)}
+    by_measure = {"support": (values, scored), "answers": (~fails, unknown == "")}
     right, among = by_measure.get(measures, (~low, scored & ~is_open & ~is_right))
     right_share = share(right, among)
     classes: list[ClassFound] = []

@@ -139,11 +139,16 @@ def moved(
             f"{new.name} and {old.name} have no query in common (by id or text), so nothing can "
             "have moved."
         )
-    # A sample whose headline is unscored in one run did not come to be fine, or cease to be.
-    decided = [
-        key for key in common
-        if not (first.unknown[rows_new[key]] or second.unknown[rows_old[key]])
-    ]  # fmt: skip
+
+    def decides(key: tuple[str, int]) -> bool:
+        """A sample whose headline is unscored in one run did not come to be fine, or cease to be;
+        an unrated refusal did where the other run shows a fault."""
+        at = rows_new[key], rows_old[key]
+        unknown = {first.unknown[at[0]], second.unknown[at[1]]} - {""}
+        faulty = first.classes[at[0]] or second.classes[at[1]]
+        return not unknown or (unknown == {"refusal"} and bool(faulty))
+
+    decided = [*filter(decides, common)]
     after = [first.classes[rows_new[key]] or FINE for key in decided]
     before = [second.classes[rows_old[key]] or FINE for key in decided]
     used = [first.headline, *(name for metrics in first.sources.values() for name in metrics)]
