@@ -243,7 +243,7 @@ def diagnose(new: Run, old: Run | None = None, **options: Any) -> Diagnosis | Mo
         >>> diagnosis.classes
         [None, 'refused_answerable']
         >>> diagnosis.counts
-        [('refused_answerable', 'Refused an answerable question', 1)]
+        [('refused_answerable', 'Refused without a known retrieval fault', 1)]
 
     Args:
         new: a result or a run folder.

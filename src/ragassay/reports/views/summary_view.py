@@ -50,7 +50,7 @@ from ragassay.reports.tables.tables import consistency_of
 from ragassay.reports.text import wording
 from ragassay.reports.text.wording import sentence
 from ragassay.reports.views.consistency_view import consistency_report
-from ragassay.reports.views.diagnosis_view import causes, shares_right, verdict_of
+from ragassay.reports.views.diagnosis_view import causes, shares_right, unrated, verdict_of
 
 _NUMERIC = re.compile(r"[+-]?\d+(\.\d+)?")
 
@@ -78,7 +78,7 @@ def result_report(
     beside = [] if every else left_out(summary, result.config.get("suite") or ())
     metrics = {name: metric for name, metric in summary.metrics.items() if name not in beside}
     report = summary_report(replace(summary, metrics=metrics))
-    blocks: list[Block] = [*report.blocks]
+    blocks: list[Block] = [*report.blocks, lines(unrated(result.diagnosis))]
     if slices:
         blocks += slice_parts(result.summary, ("", result.diagnosis, result.columns))
     if beside:
@@ -115,7 +115,8 @@ def written_report(result: Result, *, linked: bool = False, in_folder: bool = Fa
             metric_table((m for n, m in summary.metrics.items() if (n in beside) is further))
             for further in (False, True)
         ]
-        blocks.append(part("Metrics", tables[0], *_notes(summary), lines(map(str, needs))))
+        below = lines([*unrated(result.diagnosis), *map(str, needs)])
+        blocks.append(part("Metrics", tables[0], *_notes(summary), below))
     if inner is not None:
         parts = consistency_report(inner.summary).blocks
         if in_folder and inner is not result and inner.folder is not None:
