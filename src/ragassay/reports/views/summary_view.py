@@ -70,16 +70,15 @@ _COUNTED = {"no_answer": "yes", "ragreport_attribution": "[]"}
 """The label of a metric whose number says more than a list of all."""
 
 
-def result_report(
-    result: Result, *, every: bool = False, gates: bool = True, slices: bool = False
-) -> Report:
-    """A run, with the consistency of its repeats (alone in a run of only that suite)."""
+def result_report(result: Result, *, every: bool = False, gates: bool = True) -> Report:
+    """A run, with the slices asked for, and with the consistency of its repeats (alone in a run of
+    only that suite)."""
     summary, inner = result.summary, result.consistency
     beside = [] if every else left_out(summary, result.config.get("suite") or ())
     metrics = {name: metric for name, metric in summary.metrics.items() if name not in beside}
     report = summary_report(replace(summary, metrics=metrics))
     blocks: list[Block] = [*report.blocks, lines(unrated(result.diagnosis))]
-    if slices:
+    if result.config.get("slice_by") is not None:
         blocks += slice_parts(result.summary, ("", result.diagnosis, result.columns))
     if beside:
         further = sentence("further_metrics", n=len(beside), which=", ".join(beside))
