@@ -216,7 +216,8 @@ def test_frames_carry_query_answer_and_metadata(tmp_path: Path) -> None:
         result = ragassay.evaluate(data, ["em"], save=save)
         frame = result.to_polars()
         assert frame.columns == [
-            *("sample", "system", "repeat", "query", "answer", "answerability", "failure"),
+            *("sample", "system", "repeat", "query", "answer", "reference"),
+            *("answerability", "failure"),
             *("topic", "n", "metadata.em", "metadata.cause", "mixed"),
             *("metadata.answer", "metadata.sample", "em"),
         ]

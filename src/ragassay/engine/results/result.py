@@ -124,8 +124,8 @@ class Result(Displayed):
 
     def to_polars(self) -> polars.DataFrame:
         """A row per sample: ``sample``, ``system``, ``repeat``, ``query``, ``answer``,
-        ``answerability``, ``failure`` (why the system gave no answer), a column for each field of
-        the samples' metadata that holds plain values, a column for each metric, then ``right``
+        ``reference``, ``answerability``, ``failure`` (why the system gave no answer), a column for
+        each field of the metadata that holds plain values, one for each metric, then ``right``
         and ``cause``: whether the answer is right, and why not (`ragassay.diagnose`), if known.
 
         A value is ``null`` if the metric is unscored; labels are only in `scores`. A field of the
@@ -175,9 +175,25 @@ def _kept(read: Callable[[], T] | None) -> Callable[[], T]:
 
 
 _PLAIN = (str, bool, int, float)
-_OWN = ("query", "answer", "answerability", "failure")
+_OWN = ("query", "answer", "reference", "answerability", "failure")
 _FOUND = ("right", "cause")
 """The columns that every sample has beside its identity."""
+
+
+def texts_of(sample: Sample) -> tuple[str | None, str | None, str | None]:
+    """Query, answer and references of a sample, as all tables of samples have them."""
+    answer = None if sample.answer is None else sample.answer.text
+    return sample.query, answer, "\n".join(sample.references or ()) or None
+
+
+def rights_of(result: Result) -> dict[str, list[Any]]:
+    """Whether the answer of each sample is right, and why not (`Result.to_polars`), by column;
+    empty where that is not known."""
+    found = result.diagnosis
+    if found is None or found.measures != "answers":
+        return {}
+    right = [None if value is None else bool(value) for value in found.right]
+    return dict(zip(_FOUND, (right, [*found.classes]), strict=True))
 
 
 def sample_frame(result: Result) -> polars.DataFrame:
@@ -193,11 +209,8 @@ def sample_frame(result: Result) -> polars.DataFrame:
     reserved = {*frame.columns, *_OWN, *_FOUND, *columns.metrics}
     rows: list[dict[str, Any]] = []
     for sample in result.samples:
-        answer = None if sample.answer is None else sample.answer.text
         label = None if sample.answerability is None else sample.answerability.value
-        row: dict[str, Any] = dict(
-            zip(_OWN, (sample.query, answer, label, sample.failure), strict=True)
-        )
+        row = dict[str, Any](zip(_OWN, (*texts_of(sample), label, sample.failure), strict=True))
         for name, value in sample.metadata.items():
             if isinstance(value, _PLAIN):
                 row[f"metadata.{name}" if name in reserved else name] = value
@@ -210,10 +223,7 @@ def sample_frame(result: Result) -> polars.DataFrame:
         # Values of several kinds become texts.
         mixed = len(kinds) != 1
         texts[name] = [None if x is None else str(x) for x in values] if mixed else values
-    found, causes = result.diagnosis, []
-    if found is not None and found.measures == "answers":
-        right = polars.Series("right", found.right, polars.Float64).cast(polars.Boolean)
-        causes = [right, polars.Series("cause", found.classes, polars.String)]
+    types = dict(zip(_FOUND, (polars.Boolean, polars.String), strict=True))
     return frame.with_columns(
         *(polars.Series(name, values, strict=False) for name, values in texts.items()),
         *(
@@ -222,5 +232,5 @@ def sample_frame(result: Result) -> polars.DataFrame:
             .alias(name)
             for name in columns.metrics
         ),
-        *causes,
+        *(polars.Series(name, each, types[name]) for name, each in rights_of(result).items()),
     )
