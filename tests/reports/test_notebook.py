@@ -151,7 +151,7 @@ def test_what_a_diagnosis_and_asking_gave_is_readable(run, old, monkeypatch) -> 
 
 def test_pictures_show_themselves_and_a_comparison_is_a_frame_and_a_file(run, old, tmp_path):
     for chart in (run.plot(), run.compare(old).plot()):
-        assert chart._repr_svg_().startswith("<svg")
+        assert chart._repr_html_().startswith('<img style="max-width:100%"')
         assert chart.save(tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
         with pytest.raises(UsageError, match="cannot be written as"):
             chart.save(tmp_path / "a.gif")
@@ -244,5 +244,9 @@ def test_the_progress_shows_where_it_is_wanted(monkeypatch: pytest.MonkeyPatch, 
     counted: list[int] = []
     assert said(counted.append) == "" and counted == [3]
     assert said(True) == "scoring: 3 of 3 samples\n"
+    write = prepared_run._lines(Mock(doing=None, **{"source.count": lambda: 3}))
+    for n in (1, 2, 3):
+        write(n)  # what was begun ends
+    assert capsys.readouterr().err == "scoring: 1 of 3 samples\nscoring: 3 of 3 samples\n"
     monkeypatch.setitem(prepared_run.sys.modules, "IPython", Mock())
     assert said(None) == "scoring: 3 of 3 samples\n" and said(False) == ""
