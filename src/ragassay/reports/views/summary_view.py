@@ -81,8 +81,9 @@ def result_report(result: Result, *, every: bool = False, gates: bool = True) ->
     if result.config.get("slice_by") is not None:
         blocks += slice_parts(result.summary, ("", result.diagnosis, result.columns))
     if beside:
-        further = sentence("further_metrics", n=len(beside), which=", ".join(beside))
-        blocks.append(lines([further]))
+        how = wording.by_flag("'--metrics all'", ".summary")
+        further = {"n": len(beside), "how": how, "which": ", ".join(beside)}
+        blocks.append(lines([sentence("further_metrics", **further)]))
     if gates:
         blocks.append(gate_lines(result.gates))
     if inner is not None:
