@@ -341,30 +341,15 @@ def diagnosis_of(
     weak = [found.fault for found in classes if found.only_hint]
     decided = dict.fromkeys([*(name for found in classes for name in found.judged), metric.name])
     return Diagnosis(
-        name=result.name,
-        headline=metric.name,
-        measures=measures,
-        judged=agreements.get(metric.name, ""),
-        compares_words=compares_words,
-        match_passes=match_passes,
-        only_hint=only_hint,
-        below=bound,
-        headline_only=headline_only,
-        thresholds=limits,
-        n=len(faults),
-        n_scored=int(scored.sum()),
-        n_rated=int(among.sum()),
-        n_failing=int(fails.sum()),
-        n_refusals_unknown=int(is_open.sum()),
-        mean=float(values[scored].mean()) if scored.any() else None,
-        fine_mean=fine_mean,
-        share_right=right_share.mean,
-        low=right_share.low,
-        high=right_share.high,
-        level=level,
-        found=tuple(classes),
+        name=result.name, headline=metric.name, measures=measures,
+        judged=agreements.get(metric.name, ""), compares_words=compares_words,
+        match_passes=match_passes, only_hint=only_hint, below=bound, headline_only=headline_only,
+        thresholds=limits, n=len(faults), n_scored=int(scored.sum()), n_rated=int(among.sum()),
+        n_failing=int(fails.sum()), n_refusals_unknown=int(is_open.sum()),
+        mean=float(values[scored].mean()) if scored.any() else None, fine_mean=fine_mean,
+        share_right=right_share.mean, low=right_share.low, high=right_share.high, level=level,
+        found=tuple(classes), sources=given_by,
         not_looked_at=tuple(table.not_looked_at(metrics, names, given_by, parts)),
-        sources=given_by,
         added=tuple(added.summary.metrics) if added else (),
         classes=[None if fault is None else fault.name for fault in faults],
         unknown=unknown.tolist(),
@@ -373,7 +358,7 @@ def diagnosis_of(
             only_hint if below else fault in weak for fault, below in zip(faults, low, strict=True)
         ],
         judge_notes=joined(judged[name].note for name in decided if name in judged),
-    )
+    )  # fmt: skip
 
 
 def _headline(result: Result, name: str | None) -> MetricSummary:

@@ -201,11 +201,8 @@ def sample_frame(result: Result) -> polars.DataFrame:
     import polars
 
     columns = result.columns
-    frame = polars.DataFrame(
-        columns.identities,
-        schema={"sample": polars.String, "system": polars.String, "repeat": polars.Int64},
-        orient="row",
-    )
+    schema = {"sample": polars.String, "system": polars.String, "repeat": polars.Int64}
+    frame = polars.DataFrame(columns.identities, schema=schema, orient="row")
     reserved = {*frame.columns, *_OWN, *_FOUND, *columns.metrics}
     rows: list[dict[str, Any]] = []
     for sample in result.samples:

@@ -44,18 +44,15 @@ def write_wide_csv(result: Result, path: str | Path) -> None:
     judged = any(metric.judge for metric in result.summary.metrics.values())
     lines = (
         [
-            *identity,
-            *texts_of(sample),
-            *(rows[name].value for name in names),
-            *(values[at] for values in rights.values()),
-            gaps(rows),
+            *identity, *texts_of(sample), *(rows[name].value for name in names),
+            *(values[at] for values in rights.values()), gaps(rows),
             *([AND.join(names_in(row.judge for row in rows.values()))] if judged else []),
         ]
         for at, (identity, sample, rows) in enumerate(with_samples(result))
-    )
-    texts = ["query", "answer", "reference"]
+    )  # fmt: skip
+    first = ["sample", "system", "repeat", "query", "answer", "reference"]
     last = [*rights, "unscored", *(["judge"] if judged else [])]
-    write_lines(path, ["sample", "system", "repeat", *texts, *names, *last], lines)
+    write_lines(path, [*first, *names, *last], lines)
 
 
 def write_jsonl(result: Result, path: str | Path) -> None:

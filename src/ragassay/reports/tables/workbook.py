@@ -108,16 +108,8 @@ def _summary(summary: Summary) -> Iterator[_Row]:
             without = wording.NOTHING if metric.mean_measured is None else metric.mean_measured
             mean = wording.NOTHING if metric.mean is None and metric.n_assumed else metric.mean
             beside = [metric.n_assumed, without] if metric.n_assumed else [None, None]
-            cells = [
-                metric.name,
-                mean,
-                metric.low,
-                metric.high,
-                metric.n_scored,
-                metric.n_total,
-                *beside,
-            ]
-            yield "", [*cells, wording.reasons(metric.unscored)]
+            cells = [metric.name, mean, metric.low, metric.high, metric.n_scored, metric.n_total]
+            yield "", [*cells, *beside, wording.reasons(metric.unscored)]
         yield "", []
     yield from (("", [warning]) for warning in summary.warnings)
 
