@@ -463,21 +463,19 @@ FACTS = (
     "gold",
     "answerability",
 )
-"""The parts of a sample that belong to the query, not to the system: of the history what the user
-said, as a system may be asked after its own earlier answers."""
+"""The parts of a sample that belong to the query, not to the system."""
 
-
-def _fact(sample: Sample, name: str) -> object:
-    return sample.earlier_queries if name == "history" else getattr(sample, name)
+_OF_USER = {"history": "earlier_queries"}  # a system may be asked after its own earlier answers
+_READ_BY = [(name, _OF_USER.get(name, name)) for name in FACTS]
 
 
 def number_of(sample: Sample) -> int:
     """64 bits of the hash of a sample's query id and facts."""
-    facts = [sample.id, *(_fact(sample, name) for name in FACTS)]
+    facts = [sample.id, *(getattr(sample, read) for _, read in _READ_BY)]
     digest = hashlib.sha256(repr(facts).encode("utf-8", "surrogatepass")).digest()
     return int.from_bytes(digest[:8], "big")
 
 
 def differing_facts(sample: Sample, other: Sample) -> list[str]:
     """The names of the facts (`FACTS`) in which two samples of one query differ."""
-    return [name for name in FACTS if _fact(sample, name) != _fact(other, name)]
+    return [name for name, read in _READ_BY if getattr(sample, read) != getattr(other, read)]

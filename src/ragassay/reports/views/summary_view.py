@@ -77,7 +77,9 @@ def result_report(result: Result, *, every: bool = False, gates: bool = True) ->
     beside = [] if every else left_out(summary, result.config.get("suite") or ())
     metrics = {name: metric for name, metric in summary.metrics.items() if name not in beside}
     report = summary_report(replace(summary, metrics=metrics))
-    blocks: list[Block] = [*report.blocks, lines(unrated(result.diagnosis))]
+    # A share of right answers needs an interval, and that two samples.
+    diagnosis = result.diagnosis if summary.n_samples > 1 else None
+    blocks: list[Block] = [*report.blocks, *([lines(unrated(diagnosis))] if diagnosis else [])]
     if result.config.get("slice_by") is not None:
         blocks += slice_parts(result.summary, ("", result.diagnosis, result.columns))
     if beside:
@@ -93,9 +95,7 @@ def result_report(result: Result, *, every: bool = False, gates: bool = True) ->
             return replace(consistency, blocks=(*consistency.blocks, warnings))
         about = consistency.about.removeprefix("consistency of repeated runs")
         blocks.append(part(f"Consistency of repeated runs{about}", *consistency.blocks))
-    # A share of right answers needs an interval, and that two samples.
-    known = summary.n_samples > 1 and result.diagnosis is not None
-    return replace(report, blocks=tuple(blocks), verdict=_verdict(result) if known else "")
+    return replace(report, blocks=tuple(blocks), verdict=_verdict(result) if diagnosis else "")
 
 
 def written_report(result: Result, *, linked: bool = False, in_folder: bool = False) -> Report:
