@@ -40,7 +40,7 @@ def test_a_notebook_runs_and_shows_what_it_speaks_of(path: Path, tmp_path, monke
         for output in cell.get("outputs", ())
         for kind in output.get("data", {})
     ]
-    assert shown.count("text/html") >= 5 and "image/svg+xml" in shown
+    assert shown.count("text/html") >= 6
     printed = "".join(
         output.get("text", "") for cell in notebook.cells for output in cell.get("outputs", ())
     )

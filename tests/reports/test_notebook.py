@@ -153,7 +153,7 @@ def test_what_a_diagnosis_and_asking_gave_is_readable(run, old, monkeypatch) -> 
 
 def test_pictures_show_themselves_and_a_comparison_is_a_frame_and_a_file(run, old, tmp_path):
     for chart in (run.plot(), run.compare(old).plot()):
-        assert chart._repr_svg_().startswith("<svg")
+        assert chart._repr_html_().startswith('<img style="max-width:100%"')
         assert chart.save(tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
         with pytest.raises(UsageError, match="cannot be written as"):
             chart.save(tmp_path / "a.gif")
@@ -181,7 +181,10 @@ def test_a_frame_says_which_answers_are_right_and_why_the_others_are_not() -> No
     found, frame = ragassay.diagnose(result), result.to_polars()
     assert frame["cause"].to_list() == found.classes and found.n_failing > 9
     right = frame["right"].to_list()
-    assert [right.count(False), right.count(None)] == [found.n_failing, sum(found.unknown)]
+    assert [right.count(False), right.count(None)] == [
+        found.n_failing,
+        sum(map(bool, found.unknown)),
+    ]
     assert "right" not in ragassay.evaluate(TOWN / "hybrid.jsonl", "RR").to_polars().columns
 
 
@@ -215,8 +218,9 @@ def test_frames_carry_query_answer_and_metadata(tmp_path: Path) -> None:
         result = ragassay.evaluate(data, ["em"], save=save)
         frame = result.to_polars()
         assert frame.columns == [
-            *("sample", "system", "repeat", "query", "answer", "answerability", "language"),
-            *("failure", "topic", "n", "metadata.em", "metadata.cause", "mixed"),
+            *("sample", "system", "repeat", "query", "answer", "reference"),
+            *("answerability", "language", "failure"),
+            *("topic", "n", "metadata.em", "metadata.cause", "mixed"),
             *("metadata.answer", "metadata.sample", "em"),
         ]
         assert frame["query"].to_list() == ["Who?", "When?", None, None]
@@ -242,5 +246,9 @@ def test_the_progress_shows_where_it_is_wanted(monkeypatch: pytest.MonkeyPatch, 
     counted: list[int] = []
     assert said(counted.append) == "" and counted == [3]
     assert said(True) == "scoring: 3 of 3 samples\n"
+    write = prepared_run._lines(Mock(doing=None, **{"source.count": lambda: 3}))
+    for n in (1, 2, 3):
+        write(n)  # what was begun ends
+    assert capsys.readouterr().err == "scoring: 1 of 3 samples\nscoring: 3 of 3 samples\n"
     monkeypatch.setitem(prepared_run.sys.modules, "IPython", Mock())
     assert said(None) == "scoring: 3 of 3 samples\n" and said(False) == ""

@@ -105,6 +105,10 @@ def test_a_long_list_is_paged_searched_and_filtered(visit: Any) -> None:
     page = visit("run.html")
     assert page.locator("#count").inner_text() == "1,400 samples" and len(first_column(page)) == 50
     assert page.locator("#page").inner_text() == "Page 1 of 28, rows 1 to 50 of 1400"
+    for event, n in (("beforeprint", 1_000), ("afterprint", 50)):  # what is printed, up to a limit
+        page.evaluate("name => { dispatchEvent(new Event(name)) }", event)
+        assert len(first_column(page)) == n
+        assert f"ows 1 to {n} of 1400" in page.locator("#page").inner_text()
     page.click("#next")
     assert first_column(page)[0] == "q0146"
     page.fill("#search", "number 1321")

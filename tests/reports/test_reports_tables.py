@@ -34,7 +34,11 @@ def test_wide_csv_says_what_is_unscored_and_every_line_break_stays_in_its_cell(t
     lines = read_csv(path)
     assert len(lines) == 10
     metrics = ["nDCG@10", "Recall@5", "AP", "f1", "em", "rougeL(stem=false).f", "length.words"]
-    assert list(lines[0]) == ["sample", "system", "repeat", "query", "answer", *metrics, "unscored"]
+    texts = ["sample", "system", "repeat", "query", "answer", "reference"]
+    assert list(lines[0]) == [*texts, *metrics, "right", "cause", "unscored"]
+    frame = found.to_polars().fill_null("")
+    for name in ("reference", "cause"):  # every table of samples has the same
+        assert [line[name] for line in lines] == frame[name].to_list() and any(frame[name])
     unanswerable = next(line for line in lines if line["f1"] == "")
     assert unanswerable["unscored"].startswith("f1: not_applicable; em: not_applicable")
     assert {line["em"] for line in lines} <= {"true", "false", ""}
@@ -42,7 +46,7 @@ def test_wide_csv_says_what_is_unscored_and_every_line_break_stays_in_its_cell(t
     tables.write_wide_csv(ragassay.evaluate(data, ["answer_words", "answered", "em"]), path)
     (line,) = read_csv(path)
     assert line.pop("judge").startswith("offline-lexical/")
-    assert "|".join(line.values()) == "1||0|Who?|Ann|1|true||em: not_applicable"
+    assert "|".join(line.values()) == "1||0|Who?|Ann||1|true||em: not_applicable"
     import polars as pl
 
     cells = ["a\rb", "😀\r", "a\r\nb", "a\n", "plain", 'a "quoted" \r one']

@@ -54,14 +54,14 @@ def test_the_workbook_holds_what_the_result_holds(tmp_path: Path) -> None:
         assert rows[name][1:4] == pytest.approx(numbers)
         assert rows[name][4:6] == (metric.n_scored, metric.n_total)
     heads, *records = cells(book["Records"])
-    named = ("id", "system", "query", "context", "answer", "relevance")
-    assert heads[:7] == (*named, "relevance: explanation")
+    named = ("id", "system", "query", "context", "answer", "reference", "relevance")
+    assert (heads[:8], heads[-2:]) == ((*named, "relevance: explanation"), ("right", "cause"))
     assert [row[0] for row in records] == ["r1", "r2"]
     assert records[0][3] == "[1] The programme has 180 ECTS.\n[2] Exams."
     scores = {(row.sample, row.metric): row for row in result.scores}
     for row in records:
-        for at, name in enumerate(heads[5::2]):
-            value, told = row[5 + 2 * at], scores[row[0], name]
+        for at, name in enumerate(heads[6:-2:2]):
+            value, told = row[6 + 2 * at], scores[row[0], name]
             is_list = isinstance(told.value, list)
             assert value == (str(told.value) if is_list else told.value)
     facts = dict(row[:2] for row in cells(book["How it was computed"]))
@@ -109,7 +109,7 @@ def test_it_holds_a_prompt_of_each_question_and_what_is_unscored(tmp_path, monke
     judging = result.summary.judging
     assert "signatures" not in facts and facts["requests"] == f"{judging.calls}" == "4"
     sheet = book["Records"]
-    assert (sheet.freeze_panes, sheet.auto_filter.ref) == ("B2", "A1:I3")
+    assert (sheet.freeze_panes, sheet.auto_filter.ref) == ("B2", "A1:J3")
     assert judging is not None and len(tokens) == 2 and judging.input_tokens > 0
     for kind in ("input", "output"):
         total = sum(one[f"total_{kind}_tokens"] for one in tokens)

@@ -247,6 +247,11 @@ class Sample:
         return self.query or ""
 
     @property
+    def earlier_queries(self) -> tuple[str, ...]:
+        """What the user said in the turns before the query, oldest first."""
+        return tuple(turn.text for turn in self.history if turn.speaker == "user")
+
+    @property
     def answer_text(self) -> str:
         """The text of the answer; empty where there is none."""
         return "" if self.answer is None else self.answer.text

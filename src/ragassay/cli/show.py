@@ -238,17 +238,11 @@ def status(label: str) -> Iterator[None]:
 
 
 def finished(
-    result: Result,
-    files: Mapping[str, Path],
-    given: Given,
-    *,
-    every: bool = False,
-    slices: bool = False,
+    result: Result, files: Mapping[str, Path], given: Given, *, every: bool = False
 ) -> int:
     """Prints a run with its files and gates, as text or as JSON, and also for GitHub's workflow
     where that is asked for; gives the exit code. With ``every`` also metrics beside the headlines
-    of the suites, with ``slices`` the means of each slice. With ``--quiet``, standard error says
-    why a run is incomplete.
+    of the suites. With ``--quiet``, standard error says why a run is incomplete.
     """
     from ragassay.engine.results.summary import missing_by_failure
     from ragassay.reports.drawn.terminal import Printed
@@ -260,7 +254,7 @@ def finished(
         json({**result_json(result), "gates": [asdict(gate) for gate in result.gates]})
         warn(result.summary.warnings)
     else:
-        out.print(Printed(result_report(result, every=every, gates=False, slices=slices)))
+        out.print(Printed(result_report(result, every=every, gates=False)))
         if files:
             lines(*(f"{what}: {path}" for what, path in files.items()))
         elif not all(summary.is_empty for summary in summaries):

@@ -75,6 +75,15 @@ def test_only_common_queries_are_compared_and_the_rest_is_counted() -> None:
         other = ragassay.evaluate([{**records([True], prefix="z")[0], **more}], ["em"])
         with pytest.raises(UsageError, match="no query in common"):
             ragassay.compare(new, other)
+    first, second = records([True, True])
+    for query_id in (None, "q1"):  # without an id, it is a hash of the query and all earlier turns
+        runs = []
+        for said in ("Hi.", "Good morning."):  # earlier answers are the system's
+            history = [*before, {"speaker": "agent", "text": said}]
+            follow_up = {**second, "id": query_id, "history": history}
+            runs.append(ragassay.evaluate([first, follow_up], ["em"]))
+        found = ragassay.compare(*runs)
+        assert (found.n_common, found.only_a, found.only_b) == (2, 0, 0)
 
 
 def test_runs_that_share_no_id_are_matched_by_questions_that_both_ask_once(tmp_path: Path) -> None:
@@ -201,15 +210,14 @@ def test_scores_that_only_one_run_has_are_left_out_and_said() -> None:
     assert str(left_out.counts["which"]).endswith("'q2' (references) and 2 more")
 
 
-def test_systems_in_one_run_can_be_taken_apart(tmp_path: Path) -> None:
+def test_systems_in_one_run_can_be_taken_apart() -> None:
     mixed = records([True] * 8, system="new") + records([False] * 8, system="old")
     mixed[3] |= {"answer": None, "failure": "it is\ndown"}
     both = ragassay.evaluate(mixed, ["em"], interval="t")
-    (note,) = [one for one in both.summary.notes if one.kind.startswith("mixed_systems")]
-    assert (note.kind, both.summary.system) == ("mixed_systems_not_kept", "")
-    kept = ragassay.evaluate(mixed, ["em"], save=tmp_path).summary.notes
-    assert "mixed_systems" in {one.kind for one in kept}
-    assert note.counts == {"n": 2, "systems": "new, old", "one": "new"}
+    (note,) = [one for one in both.summary.notes if one.kind == "mixed_systems"]
+    assert (note.counts, both.summary.system) == ({"n": 2, "systems": "new, old"}, "")
+    assert "By system" not in str(both)
+    assert "By system" in str(ragassay.evaluate(mixed, ["em"], slice_by=["system"]))
     new, old = by_system(both)
     assert (new.summary.title, new.summary.failures) == ("new", {"it is down": 1})
     assert (old.summary.title, old.summary.failures, old.summary.notes) == ("old", {}, ())
@@ -219,7 +227,10 @@ def test_systems_in_one_run_can_be_taken_apart(tmp_path: Path) -> None:
     assert new.summary["em"].interval == "none"  # t has no bounds where all are equal
     bare = ragassay.evaluate([mixed[0], {**mixed[1], "system": ""}], "em")
     assert [run.name for run in by_system(bare)] == ["new", "samples in memory"]
-    assert ragassay.compare(new, old).differences[0].verdict == "better"
+    assert ragassay.compare(new, old).differences == ragassay.compare(both).differences
+    for lone in (new, ragassay.evaluate([*mixed, {**mixed[0], "system": "third"}], "em")):
+        with pytest.raises(UsageError, match="two systems: new"):
+            ragassay.compare(lone)
 
 
 def renamed(run: ragassay.Result, names: dict[str, str]) -> ragassay.Result:

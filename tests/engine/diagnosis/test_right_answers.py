@@ -126,6 +126,8 @@ def test_a_refusal_of_a_run_without_references_is_no_unsupported_answer() -> Non
     mostly = [*list(new.samples)[:2], *list(old.samples)[2:]]  # two claim something
     found = ragassay.diagnose(some := ragassay.evaluate(mostly, ["faithfulness", "answered"]))
     assert (found.headline, found.n_scored, found.n_refusals_unknown) == ("faithfulness", 2, 18)
+    same = with_change(ragassay.compare(some, some))  # of the 18 nothing is known
+    assert verdicts(same)[0].startswith("0 % of 2 rated samples have no known fault in both runs")
     found = with_change(ragassay.compare(new, old))
     change, right = found.change, found.findings[0]
     assert change is not None and (change.n_unknown, change.words[0]) == (0, "got worse")

@@ -80,8 +80,7 @@ def run(given: Given) -> int:
 
         with show.status("writing reports"):
             reports = write_reports(result, title=given.title)
-    slices = job.config.slice_by is not None
-    return show.finished(result, reports, given, every=every, slices=slices)
+    return show.finished(result, reports, given, every=every)
 
 
 def judges_of(chosen: RunConfig, given: Given) -> list[Any]:

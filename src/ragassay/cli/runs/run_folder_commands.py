@@ -72,7 +72,7 @@ def diagnose(given: Given) -> None:
     """Show why the samples of a run fail, or which faults a change moved.
 
     The scores of the run put each failing sample into one class: not retrieved, ranked too low,
-    refused an answerable question, wrong or invented, cited wrongly, right but incomplete,
+    refused without a known retrieval fault, wrong or invented, cited wrongly, right but incomplete,
     retrieved but ignored, answered an unanswerable question. Scores that the run lacks are computed
     here, offline. Each class has its count, its interval, its cost in the headline metric,
     examples, and what to try. docs/diagnose.md has the rules.

@@ -16,7 +16,7 @@ from ragassay import suites
 from ragassay.base.errors import UsageError
 from ragassay.base.note import Note
 from ragassay.base.printable import few, grouped
-from ragassay.engine.comparison.derived_runs import MATCHED, aligned, subset_of
+from ragassay.engine.comparison.derived_runs import MATCHED, aligned, by_system, subset_of
 from ragassay.engine.comparison.differences import (
     OWN_NUGGETS,
     Mask,
@@ -50,7 +50,7 @@ FORCE = "Compare them without a verdict on what differs with the option force (-
 
 def compare(
     new: Run,
-    old: Run,
+    old: Run | None = None,
     *,
     metrics: str | Sequence[str] | None = None,
     where: str | Sequence[str] = (),
@@ -75,14 +75,14 @@ def compare(
         covers_answer 0.222 72 better
         em -0.042 72 no difference shown
 
-    Queries are matched by id, or by text if the runs share no id; repeats of a query are averaged
+    Queries are matched by id, others by what the user said so far; repeats of a query are averaged
     first. A query counts for a metric if both runs scored it, and ask and expect the same. Counts
     and geometric means are not compared; percentiles are compared without a test. A metric with
     different names in the runs has the new run's name.
 
     Args:
         new: the new run (A): a result or a run folder.
-        old: the old run (B), the baseline.
+        old: the old run (B), the baseline. When left out: the second of two systems in ``new``.
         metrics: names to compare; all that both runs have when left out.
         where: conditions that hold for the samples compared, in both runs (see
             `ragassay.base.subsets`).
@@ -107,11 +107,17 @@ def compare(
     Raises:
         UsageError: data in place of a run, no common queries or metrics, conditions that hold for
             no sample, a run whose system failed for every sample, an unknown correction, or a run
-            that holds several systems
-            (``ragassay.engine.comparison.derived_runs.by_system`` splits it).
+            that holds several systems beside another run, or not two alone.
     """
     check_options("auto", level, n_resamples)
-    a, b = (one_system(subset_of(opened(run), where)) for run in (new, old))
+    runs = [subset_of(opened(run), where) for run in (new, old) if run is not None]
+    runs = by_system(runs[0]) if old is None else [one_system(run) for run in runs]
+    if len(runs) != 2:
+        systems = few([run.name for run in runs])
+        raise UsageError(
+            f"Name two runs: compare(new, old). One has to hold two systems: {systems}."
+        )
+    a, b = runs
     b = aligned(b, a, by_text=not unpaired)
     if a.name == b.name:
         a, b = replace(a, called=f"{a.name} (new)"), replace(b, called=f"{b.name} (old)")

@@ -21,7 +21,7 @@ from ragassay.engine.results.score_columns import cluster_column
 from ragassay.engine.results.score_rows import ScoreRow
 from ragassay.engine.results.summary import facts_of
 from ragassay.formats.records.field_names import field_of
-from ragassay.formats.records.sample_records import has_made_id, made_id
+from ragassay.formats.records.sample_records import has_made_id
 
 
 def by_system(result: Result) -> list[Result]:
@@ -89,11 +89,11 @@ def aligned(run: Result, like: Result, *, by_text: bool = True) -> Result:
     """The run with each query under the id that ``like`` has for it, and each metric under the name
     that ``like`` shows it by; then without slices.
 
-    Ids stay, unless the runs share none: then queries of the same text are matched (``by_text``),
+    Ids that both have stay. Other queries are matched by what the user said so far (``by_text``),
     if both runs asked it as often (in order), and a note of the summary (`MATCHED`) says so.
     Metrics that have the same display name stay as they are. Of the others, those that are the same
     metric with the same parameters are matched, where only one match is possible."""
-    if by_text and run.columns.rows_by_query.keys().isdisjoint(like.columns.rows_by_query):
+    if by_text:
         run = _with_ids_of(run, like)
     theirs = _by_canonical(like, run)
     ours = _by_canonical(run, like)
@@ -116,7 +116,8 @@ MATCHED = "matched_by_text"
 
 
 def _with_ids_of(run: Result, like: Result) -> Result:
-    theirs, ours = _ids_by_text(like), _ids_by_text(run)
+    sides = [side.columns.rows_by_query.keys() for side in (run, like)]
+    ours, theirs = _ids_by_text(run, sides[0] - sides[1]), _ids_by_text(like, sides[1] - sides[0])
     ids: dict[str, str] = {}
     for text, own in ours.items():
         if len(other := theirs.get(text, [])) == len(own):
@@ -145,11 +146,11 @@ def shown_queries(run: Result, ids: Iterable[str]) -> dict[str, str]:
     return shown
 
 
-def _ids_by_text(run: Result) -> dict[str, list[str]]:
-    """The ids of each question with the turns before it, in the order of the run."""
-    asked = () if run._samples is None else run.samples
-    texts = ((made_id(s.query, s.history), s.id) for s in asked if s.query is not None)
-    return grouped(dict.fromkeys(texts))
+def _ids_by_text(run: Result, ids: Collection[str]) -> dict[tuple[str, ...], list[str]]:
+    """Some ids, by the question and the user's turns before it, in the order of the run."""
+    asked = run.samples if ids and run._samples is not None else ()
+    chosen = (s for s in asked if s.query is not None and s.id in ids)
+    return grouped(dict.fromkeys(((*s.earlier_queries, s.query_text), s.id) for s in chosen))
 
 
 def _by_canonical(run: Result, other: Result) -> dict[str, str]:

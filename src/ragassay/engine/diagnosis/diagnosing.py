@@ -107,10 +107,10 @@ class Diagnosis(Displayed):
     those that no signal could show, ``sources`` by signal the metrics that gave it and for how many
     samples, ``added`` the metrics that the run lacked and that were computed for it, offline. For
     each sample of the run, ``classes`` has the class (``None`` where it does not fail), and
-    ``unknown`` whether neither the headline nor a label says if it is right, as of
-    ``n_refusals_unknown`` refusals of queries without label, reference and gold, ``right`` what
-    ``share_right`` is the mean of, and ``doubtful`` whether it fails by a hint only: of the
-    headline, or, where that is good, of its class."""
+    ``unknown`` why neither the headline nor a label says if it is right: it is ``unscored``, or a
+    ``refusal`` (`n_refusals_unknown`) of a query without label, reference and gold; else empty.
+    ``right`` has what ``share_right`` is the mean of, and ``doubtful`` whether it fails by a hint
+    only: of the headline, or, where that is good, of its class."""
 
     name: str
     headline: str
@@ -138,7 +138,7 @@ class Diagnosis(Displayed):
     sources: Mapping[str, Mapping[str, int]]
     added: tuple[str, ...]
     classes: Sequence[str | None] = field(repr=False)
-    unknown: Sequence[bool] = field(repr=False)
+    unknown: Sequence[str] = field(repr=False)
     right: Sequence[float | None] = field(repr=False)
     doubtful: Sequence[bool] = field(repr=False)
     judge_notes: Sequence[Note] = field(repr=False)
@@ -300,9 +300,9 @@ def diagnosis_of(
     # What the headline cannot rate is unknown, whatever other faults it has: else such samples
     # would count only where they fail. Lost answers count where others like them are rated.
     silent = np.array([fault is not None and fault.name == "no_reply" for fault in faults])
-    rated = (scored & ~is_open) | (silent & np.isin(has_reference, has_reference[scored]))
-    unknown = ~(settled | rated)
-    fine = scored & ~fails & ~unknown
+    rated = scored | settled | (silent & np.isin(has_reference, has_reference[scored]))
+    unknown = np.where(is_open, "refusal", np.where(rated, "", "unscored"))
+    fine = scored & ~fails & (unknown == "")
     fine_mean = float(values[fine].mean()) if fine.any() else None
     level = float(result.config.get("level", 0.95))
     clusters = sample_clusters(columns)
@@ -313,7 +313,7 @@ def diagnosis_of(
 
     # An answer is right where no fault was found; of support the mean counts, not who has half.
     # Of what a headline finds, refusals that are or may be right say nothing.
-    by_measure = {"support": (values, scored), "answers": (~fails, ~unknown)}
+    by_measure = {"support": (values, scored), "answers": (~fails, unknown == "")}
     right, among = by_measure.get(measures, (~low, scored & ~is_open & ~is_right))
     right_share = share(right, among)
     classes: list[ClassFound] = []
@@ -341,30 +341,15 @@ def diagnosis_of(
     weak = [found.fault for found in classes if found.only_hint]
     decided = dict.fromkeys([*(name for found in classes for name in found.judged), metric.name])
     return Diagnosis(
-        name=result.name,
-        headline=metric.name,
-        measures=measures,
-        judged=agreements.get(metric.name, ""),
-        compares_words=compares_words,
-        match_passes=match_passes,
-        only_hint=only_hint,
-        below=bound,
-        headline_only=headline_only,
-        thresholds=limits,
-        n=len(faults),
-        n_scored=int(scored.sum()),
-        n_rated=int(among.sum()),
-        n_failing=int(fails.sum()),
-        n_refusals_unknown=int(is_open.sum()),
-        mean=float(values[scored].mean()) if scored.any() else None,
-        fine_mean=fine_mean,
-        share_right=right_share.mean,
-        low=right_share.low,
-        high=right_share.high,
-        level=level,
-        found=tuple(classes),
+        name=result.name, headline=metric.name, measures=measures,
+        judged=agreements.get(metric.name, ""), compares_words=compares_words,
+        match_passes=match_passes, only_hint=only_hint, below=bound, headline_only=headline_only,
+        thresholds=limits, n=len(faults), n_scored=int(scored.sum()), n_rated=int(among.sum()),
+        n_failing=int(fails.sum()), n_refusals_unknown=int(is_open.sum()),
+        mean=float(values[scored].mean()) if scored.any() else None, fine_mean=fine_mean,
+        share_right=right_share.mean, low=right_share.low, high=right_share.high, level=level,
+        found=tuple(classes), sources=given_by,
         not_looked_at=tuple(table.not_looked_at(metrics, names, given_by, parts)),
-        sources=given_by,
         added=tuple(added.summary.metrics) if added else (),
         classes=[None if fault is None else fault.name for fault in faults],
         unknown=unknown.tolist(),
@@ -373,7 +358,7 @@ def diagnosis_of(
             only_hint if below else fault in weak for fault, below in zip(faults, low, strict=True)
         ],
         judge_notes=joined(judged[name].note for name in decided if name in judged),
-    )
+    )  # fmt: skip
 
 
 def _headline(result: Result, name: str | None) -> MetricSummary:

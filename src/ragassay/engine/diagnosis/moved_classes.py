@@ -126,7 +126,7 @@ def moved(
 ) -> Moved:
     """Diagnoses two runs alike, and says which classes the samples moved between.
 
-    Samples are matched by query id (or text, where the runs share no id) and repeat."""
+    Samples are matched by query id (or text, where it has another id) and repeat."""
     old = aligned(one_system(old), one_system(new))
     headline = headline or headline_of(new, old.summary.metrics)
     first = diagnosis_of(new, headline=headline, below=below, **options)
@@ -143,11 +143,16 @@ def moved(
             f"{new.name} and {old.name} have no query in common (by id or text), so nothing can "
             "have moved."
         )
-    # A sample whose headline is unscored in one run did not come to be fine, or cease to be.
-    decided = [
-        key for key in common
-        if not (first.unknown[rows_new[key]] or second.unknown[rows_old[key]])
-    ]  # fmt: skip
+
+    def decides(key: tuple[str, int]) -> bool:
+        """A sample whose headline is unscored in one run did not come to be fine, or cease to be;
+        an unrated refusal did where the other run shows a fault."""
+        at = rows_new[key], rows_old[key]
+        unknown = {first.unknown[at[0]], second.unknown[at[1]]} - {""}
+        faulty = first.classes[at[0]] or second.classes[at[1]]
+        return not unknown or (unknown == {"refusal"} and bool(faulty))
+
+    decided = [*filter(decides, common)]
     after = [first.classes[rows_new[key]] or FINE for key in decided]
     before = [second.classes[rows_old[key]] or FINE for key in decided]
     used = [first.headline, *(name for metrics in first.sources.values() for name in metrics)]
@@ -272,12 +277,11 @@ def diagnose(new: Run, old: Run | None = None, **options: Any) -> Diagnosis | Mo
         >>> diagnosis.classes
         [None, 'refused_answerable']
         >>> diagnosis.counts
-        [('refused_answerable', 'Refused an answerable question', 1)]
+        [('refused_answerable', 'Refused without a known retrieval fault', 1)]
 
     Args:
         new: a result or a run folder.
-        old: the run before a change. Samples are matched by query id (or text, where the runs share
-            no id) and repeat.
+        old: the run before a change, matched as by `ragassay.compare`.
         headline: the metric that says which samples fail; see `headline_of`.
         below: a sample fails if the headline metric is below this value of its range;
             the middle of the range when left out.

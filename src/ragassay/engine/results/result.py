@@ -124,8 +124,8 @@ class Result(Displayed):
 
     def to_polars(self) -> polars.DataFrame:
         """A row per sample: ``sample``, ``system``, ``repeat``, ``query``, ``answer``,
-        ``answerability``, ``language``, ``failure`` (why there is no answer), a column for each
-        field of the samples' metadata that holds plain values, one for each metric, then ``right``
+        ``reference``, ``answerability``, ``language``, ``failure`` (why there is no answer), a column
+        for each metadata field with plain values, one for each metric, then ``right``
         and ``cause``: whether the answer is right, and why not (`ragassay.diagnose`), if known.
 
         A value is ``null`` if the metric is unscored; labels are only in `scores`. A field of the
@@ -175,9 +175,25 @@ def _kept(read: Callable[[], T] | None) -> Callable[[], T]:
 
 
 _PLAIN = (str, bool, int, float)
-_OWN = ("query", "answer", "answerability", "language", "failure")
+_OWN = ("query", "answer", "reference", "answerability", "language", "failure")
 _FOUND = ("right", "cause")
 """The columns that every sample has beside its identity."""
+
+
+def texts_of(sample: Sample) -> tuple[str | None, str | None, str | None]:
+    """Query, answer and references of a sample, as all tables of samples have them."""
+    answer = None if sample.answer is None else sample.answer.text
+    return sample.query, answer, "\n".join(sample.references or ()) or None
+
+
+def rights_of(result: Result) -> dict[str, list[Any]]:
+    """Whether the answer of each sample is right, and why not (`Result.to_polars`), by column;
+    empty where that is not known."""
+    found = result.diagnosis
+    if found is None or found.measures != "answers":
+        return {}
+    right = [None if value is None else bool(value) for value in found.right]
+    return dict(zip(_FOUND, (right, [*found.classes]), strict=True))
 
 
 def sample_frame(result: Result) -> polars.DataFrame:
@@ -185,18 +201,14 @@ def sample_frame(result: Result) -> polars.DataFrame:
     import polars
 
     columns = result.columns
-    frame = polars.DataFrame(
-        columns.identities,
-        schema={"sample": polars.String, "system": polars.String, "repeat": polars.Int64},
-        orient="row",
-    )
+    schema = {"sample": polars.String, "system": polars.String, "repeat": polars.Int64}
+    frame = polars.DataFrame(columns.identities, schema=schema, orient="row")
     reserved = {*frame.columns, *_OWN, *_FOUND, *columns.metrics}
     rows: list[dict[str, Any]] = []
     for sample in result.samples:
-        answer = None if sample.answer is None else sample.answer.text
         label = None if sample.answerability is None else sample.answerability.value
-        own = (sample.query, answer, label, sample.language, sample.failure)
-        row: dict[str, Any] = dict(zip(_OWN, own, strict=True))
+        own = (*texts_of(sample), label, sample.language, sample.failure)
+        row = dict[str, Any](zip(_OWN, own, strict=True))
         for name, value in sample.metadata.items():
             if isinstance(value, _PLAIN):
                 row[f"metadata.{name}" if name in reserved else name] = value
@@ -209,10 +221,7 @@ def sample_frame(result: Result) -> polars.DataFrame:
         # Values of several kinds become texts.
         mixed = len(kinds) != 1
         texts[name] = [None if x is None else str(x) for x in values] if mixed else values
-    found, causes = result.diagnosis, []
-    if found is not None and found.measures == "answers":
-        right = polars.Series("right", found.right, polars.Float64).cast(polars.Boolean)
-        causes = [right, polars.Series("cause", found.classes, polars.String)]
+    types = dict(zip(_FOUND, (polars.Boolean, polars.String), strict=True))
     return frame.with_columns(
         *(polars.Series(name, values, strict=False) for name, values in texts.items()),
         *(
@@ -221,5 +230,5 @@ def sample_frame(result: Result) -> polars.DataFrame:
             .alias(name)
             for name in columns.metrics
         ),
-        *causes,
+        *(polars.Series(name, each, types[name]) for name, each in rights_of(result).items()),
     )

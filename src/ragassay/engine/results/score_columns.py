@@ -466,14 +466,17 @@ FACTS = (
 )
 """The parts of a sample that belong to the query, not to the system."""
 
+_OF_USER = {"history": "earlier_queries"}  # a system may be asked after its own earlier answers
+_READ_BY = [(name, _OF_USER.get(name, name)) for name in FACTS]
+
 
 def number_of(sample: Sample) -> int:
     """64 bits of the hash of a sample's query id and facts."""
-    facts = [sample.id, *(getattr(sample, name) for name in FACTS)]
+    facts = [sample.id, *(getattr(sample, read) for _, read in _READ_BY)]
     digest = hashlib.sha256(repr(facts).encode("utf-8", "surrogatepass")).digest()
     return int.from_bytes(digest[:8], "big")
 
 
 def differing_facts(sample: Sample, other: Sample) -> list[str]:
     """The names of the facts (`FACTS`) in which two samples of one query differ."""
-    return [name for name in FACTS if getattr(sample, name) != getattr(other, name)]
+    return [name for name, read in _READ_BY if getattr(sample, read) != getattr(other, read)]

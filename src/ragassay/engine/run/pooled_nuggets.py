@@ -18,7 +18,6 @@ from ragassay.formats.nugget_bank_file import QueryNuggets
 from ragassay.judges.asking import Ask, Asker, Unanswered
 from ragassay.metrics.core.metric import Metric, passage_texts, textless_passage
 from ragassay.metrics.nuggets.nugget_recall import NuggetOptions, Nuggets, make_nuggets
-from ragassay.metrics.relevance.umbrela import earlier_queries
 
 
 def pooled(samples: Iterable[Sample], asker: Asker, metrics: Iterable[Metric] = ()) -> NuggetBank:
@@ -94,7 +93,7 @@ async def _made(pool: Sample, asker: Asker, options: NuggetOptions) -> QueryNugg
         return QueryNuggets(pool.id, pool.query, (), Unscored(Reason.MISSING_INPUT, why))
     ask, texts = Ask(asker), passage_texts(pool)
     try:
-        made = await make_nuggets(ask, pool.query, texts, options, earlier_queries(pool))
+        made = await make_nuggets(ask, pool.query, texts, options, pool.earlier_queries)
     except Unanswered as unanswered:
         failure = Unscored(unanswered.reason, f"no nuggets were made: {unanswered.detail}")
         return QueryNuggets(pool.id, pool.query, (), failure)

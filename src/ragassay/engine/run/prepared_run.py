@@ -428,15 +428,14 @@ def evaluate(
 
 
 def _lines(job: PreparedRun) -> Progress:
-    """Writes the progress of a run to standard error, a line now and then."""
-    due = time.monotonic() + PATIENCE_S
+    """Writes the progress of a run to standard error, a line now and then; the last is the end."""
+    due, total = time.monotonic() + PATIENCE_S, None
 
     def write(n: int) -> None:
-        nonlocal due
-        if time.monotonic() < due:
+        nonlocal due, total
+        if time.monotonic() < due and n != total:
             return
-        due = time.monotonic() + EVERY_S
-        total = job.source.count()
+        due, total = time.monotonic() + EVERY_S, job.source.count()
         of = "" if total is None else f" of {total:,}"
         state = "" if job.doing is None else f": {job.doing()}"
         sys.stderr.write(f"scoring: {n:,}{of} samples{state}\n")

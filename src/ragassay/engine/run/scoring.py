@@ -567,9 +567,7 @@ def warnings_of(run: Accumulator, summary: Summary, crowded: Sequence[str]) -> I
         yield Note("without_cluster", {"n": n_without, "total": total, "by": run.samples.column})
     if len(run.systems) > 1:
         listed = ", ".join(sorted(name or "(none)" for name in run.systems))
-        kind = "mixed_systems" if run.config.output else "mixed_systems_not_kept"
-        first = min(filter(None, run.systems))
-        yield Note(kind, {"n": len(run.systems), "systems": listed, "one": first})
+        yield Note("mixed_systems", {"n": len(run.systems), "systems": listed})
 
 
 def as_note(sentence: str) -> Note:

@@ -33,7 +33,7 @@ from ragassay.metrics.core.metric import (
     register,
     textless_passage,
 )
-from ragassay.metrics.relevance.umbrela import SHOTS_DOC, Shots, earlier_queries, grades
+from ragassay.metrics.relevance.umbrela import SHOTS_DOC, Shots, grades
 from ragassay.texts.word_cutting import words as words_of
 
 
@@ -285,7 +285,7 @@ class _Nuggets(JudgedMetric, NuggetOptions):
         lacking = missing(sample, ("passages",)) or textless_passage(sample)
         if lacking is not None:
             return lacking
-        texts, earlier = passage_texts(sample), earlier_queries(sample)
+        texts, earlier = passage_texts(sample), sample.earlier_queries
         return await ask.once(
             make_nuggets, sample.query_text, texts, self.options, earlier, self.always
         )

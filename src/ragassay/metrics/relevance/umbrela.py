@@ -38,11 +38,6 @@ async def grades(
     return {text: answer.grade for text, answer in zip(distinct, answers, strict=True)}
 
 
-def earlier_queries(sample: Sample) -> tuple[str, ...]:
-    """What the user said in the turns before the query, oldest first."""
-    return tuple(turn.text for turn in sample.history if turn.speaker == "user")
-
-
 @dataclass(frozen=True)
 class GradesMetric(JudgedMetric):
     """A metric of the grades of a sample's passages. All these metrics share one set of grades.
@@ -64,7 +59,7 @@ class GradesMetric(JudgedMetric):
     async def graded(self, sample: Sample, ask: Ask, depth: int | None = None) -> list[int]:
         """The grades of the passages, in rank order."""
         texts = tuple(passage.text or "" for passage in (sample.passages or ())[:depth])
-        earlier = earlier_queries(sample)
+        earlier = sample.earlier_queries
         by_text = await ask.once(grades, sample.query_text, texts, self.shots, earlier)
         return [by_text[text] for text in texts]
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 import textwrap
+from base64 import b64encode
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -437,9 +438,10 @@ class Chart:
         """
         return save(self.svg(), path)
 
-    def _repr_svg_(self) -> str:
-        """What a notebook shows: an SVG, which needs no script."""
-        return self.svg().replace("<svg ", '<svg style="max-width:100%;height:auto" ', 1)
+    def _repr_html_(self) -> str:
+        """What a notebook shows: an SVG, which needs no script, as wide as the cell at most."""
+        data = b64encode(self.svg().encode()).decode()
+        return f'<img style="max-width:100%" src="data:image/svg+xml;base64,{data}">'
 
     def __repr__(self) -> str:
         return "<Chart: a notebook shows it, save('chart.png') writes it to a file>"

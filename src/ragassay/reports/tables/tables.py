@@ -18,6 +18,7 @@ from ragassay.base.printable import grouped
 from ragassay.base.sample import Identity, Sample
 from ragassay.base.score import AND, label_of
 from ragassay.engine.results import Result
+from ragassay.engine.results.result import rights_of, texts_of
 from ragassay.engine.results.score_columns import names_in
 from ragassay.engine.results.score_rows import ROW_FIELDS, Rows, ScoreRow, with_samples
 
@@ -37,23 +38,21 @@ def write_csv(result: Result, path: str | Path) -> None:
 
 
 def write_wide_csv(result: Result, path: str | Path) -> None:
-    """Writes a line a sample with its query and answer, a column a metric; last, what is unscored
-    and why, and the judges."""
-    names = result.columns.metrics
+    """Writes a line a sample with its texts, a column a metric; last, whether the answer is right
+    and why not, what is unscored and why, and the judges."""
+    names, rights = result.columns.metrics, rights_of(result)
     judged = any(metric.judge for metric in result.summary.metrics.values())
     lines = (
         [
-            *identity,
-            sample.query_text,
-            sample.answer_text,
-            *(rows[name].value for name in names),
-            gaps(rows),
+            *identity, *texts_of(sample), *(rows[name].value for name in names),
+            *(values[at] for values in rights.values()), gaps(rows),
             *([AND.join(names_in(row.judge for row in rows.values()))] if judged else []),
         ]
-        for identity, sample, rows in with_samples(result)
-    )
-    last = ["unscored", *(["judge"] if judged else [])]
-    write_lines(path, ["sample", "system", "repeat", "query", "answer", *names, *last], lines)
+        for at, (identity, sample, rows) in enumerate(with_samples(result))
+    )  # fmt: skip
+    first = ["sample", "system", "repeat", "query", "answer", "reference"]
+    last = [*rights, "unscored", *(["judge"] if judged else [])]
+    write_lines(path, [*first, *names, *last], lines)
 
 
 def write_jsonl(result: Result, path: str | Path) -> None:

@@ -14,6 +14,7 @@ from ragassay.base.json_data import dumps
 from ragassay.base.printable import dollars, grouped
 from ragassay.engine.results import Result
 from ragassay.engine.results.judge_answers import Record
+from ragassay.engine.results.result import rights_of, texts_of
 from ragassay.engine.results.score_rows import with_samples
 from ragassay.engine.results.summary import Summary
 from ragassay.reports.tables.published_csv import components
@@ -46,7 +47,8 @@ def write_workbook(result: Result, path: Path) -> None:
     with xlsxwriter.Workbook(stream) as book:
         prompts: dict[str, str] = {}
         _sheet(book, "Summary", (34, 10, 10, 10, 10, 10, 14, 14, 60), _summary(result.summary))
-        widths = (16, 12, 40, 50, 40, *([12, 40] * len(result.summary.metrics)))
+        widths = (16, 12, 40, 50, 40, 40, *([12, 40] * len(result.summary.metrics)))
+        widths += (24,) * len(rights_of(result))
         sheet = _sheet(book, "Records", widths, _records(result, prompts))
         sheet.freeze_panes(1, 1)
         sheet.autofilter(0, 0, len(result.columns), len(widths) - 1)
@@ -106,28 +108,20 @@ def _summary(summary: Summary) -> Iterator[_Row]:
             without = wording.NOTHING if metric.mean_measured is None else metric.mean_measured
             mean = wording.NOTHING if metric.mean is None and metric.n_assumed else metric.mean
             beside = [metric.n_assumed, without] if metric.n_assumed else [None, None]
-            cells = [
-                metric.name,
-                mean,
-                metric.low,
-                metric.high,
-                metric.n_scored,
-                metric.n_total,
-                *beside,
-            ]
-            yield "", [*cells, wording.reasons(metric.unscored)]
+            cells = [metric.name, mean, metric.low, metric.high, metric.n_scored, metric.n_total]
+            yield "", [*cells, *beside, wording.reasons(metric.unscored)]
         yield "", []
     yield from (("", [warning]) for warning in summary.warnings)
 
 
 def _records(result: Result, prompts: dict[str, str]) -> Iterator[_Row]:
     """A row for each record; finds a prompt of each question that was asked."""
-    names = list(result.summary.metrics)
+    names, rights = list(result.summary.metrics), rights_of(result)
     heads = [head for name in names for head in (name, f"{name}: explanation")]
-    yield "head", ["id", "system", "query", "context", "answer", *heads]
+    yield "head", ["id", "system", "query", "context", "answer", "reference", *heads, *rights]
     unseen = set(names)
-    for identity, sample, rows in with_samples(result):
-        cells: list[Any] = [*identity[:2], *components(sample, "\n")[1:]]
+    for at, (identity, sample, rows) in enumerate(with_samples(result)):
+        cells: list[Any] = [*identity[:2], *components(sample, "\n")[1:], texts_of(sample)[-1]]
         for name in names:
             row = rows[name]
             why = row.explanation
@@ -139,7 +133,7 @@ def _records(result: Result, prompts: dict[str, str]) -> Iterator[_Row]:
                 for key in row.evidence:
                     _add_prompts(result.judge_answers.get(key), prompts)
             cells += [row.value, why]
-        yield "", cells
+        yield "", [*cells, *(values[at] for values in rights.values())]
 
 
 def _add_prompts(judge_answer: Record | None, prompts: dict[str, str]) -> None:

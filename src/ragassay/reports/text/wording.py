@@ -95,6 +95,11 @@ class _Words(string.Formatter):
         return value if isinstance(value, str) else number(value)
 
 
+def by_flag(flag: str, python: str) -> str:
+    """A flag of the command line, or what says the same in Python."""
+    return flag if BY_FLAGS.get() else python
+
+
 def compared_on(comparison: Comparison) -> str:
     """What a comparison is over: ``72 queries in common, by topic``, or ``9 new and 8 old``."""
     if comparison.unpaired:

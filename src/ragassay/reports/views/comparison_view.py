@@ -71,7 +71,8 @@ def below(comparison: Comparison, hidden: int = 0, *, full: bool = False) -> tup
         kept = MOST_NOTES - 1
         warnings, notes = warnings[:kept], notes[: max(0, kept - len(warnings))]
         more.append(plural(n - kept, "more note"))
-    notes += [f"{' and '.join(more)}: --full, or the HTML page."] * bool(more)
+    where = wording.by_flag("--full", "in .notes and .differences")
+    notes += [f"{' and '.join(more)}: {where}, or the HTML page."] * bool(more)
     return lines(warnings, "warning"), lines(notes)
 
 

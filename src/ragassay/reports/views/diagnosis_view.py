@@ -59,8 +59,13 @@ def verdict_of(diagnosis: Diagnosis) -> str:
         hint = f", {wording.HINT}" * (most.only_hint and not diagnosis.only_hint)
         counts = {"n": most.n, "failing": diagnosis.n_failing, "of": diagnosis.n}
         said.append(sentence("most_failures", fault=title, hint=hint, **counts))
-    n = diagnosis.n_refusals_unknown
-    return " ".join([*said, *[sentence("refusals_unknown", n=n)] * bool(n)])
+    return " ".join(said)
+
+
+def unrated(diagnosis: Diagnosis | None) -> list[str]:
+    """What is said of the refusals that nothing rates."""
+    n = 0 if diagnosis is None else diagnosis.n_refusals_unknown
+    return [sentence("refusals_unknown", n=n)] if n else []
 
 
 def _span(low: float, high: float) -> str:
@@ -172,8 +177,7 @@ def diagnosis_report(diagnosis: Diagnosis) -> Report:
     failing = share(diagnosis.n_failing, diagnosis.n, "sample")
     first = [sentence("failing", share=failing, n=diagnosis.n_failing, means=_means(diagnosis))]
     first += [sentence("headline_unscored", names=names, n=unscored)] if unscored else []
-    n = diagnosis.n_refusals_unknown
-    first += [sentence("refusals_unknown", n=n)] if n else []
+    first += unrated(diagnosis)
     # The judge of the headline (with all of whom the same is known) is named beside it.
     by_place = grouped((diagnosis.headline in n.names, str(n)) for n in diagnosis.judge_notes)
     first += by_place.get(True, [])

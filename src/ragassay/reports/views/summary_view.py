@@ -51,7 +51,7 @@ from ragassay.reports.tables.tables import consistency_of
 from ragassay.reports.text import wording
 from ragassay.reports.text.wording import sentence
 from ragassay.reports.views.consistency_view import consistency_report
-from ragassay.reports.views.diagnosis_view import causes, shares_right, verdict_of
+from ragassay.reports.views.diagnosis_view import causes, shares_right, unrated, verdict_of
 
 _NUMERIC = re.compile(r"[+-]?\d+(\.\d+)?")
 
@@ -71,20 +71,22 @@ _COUNTED = {"no_answer": "yes", "ragreport_attribution": "[]"}
 """The label of a metric whose number says more than a list of all."""
 
 
-def result_report(
-    result: Result, *, every: bool = False, gates: bool = True, slices: bool = False
-) -> Report:
-    """A run, with the consistency of its repeats (alone in a run of only that suite)."""
+def result_report(result: Result, *, every: bool = False, gates: bool = True) -> Report:
+    """A run, with the slices asked for, and with the consistency of its repeats (alone in a run of
+    only that suite)."""
     summary, inner = result.summary, result.consistency
     beside = [] if every else left_out(summary, result.config.get("suite") or ())
     metrics = {name: metric for name, metric in summary.metrics.items() if name not in beside}
     report = summary_report(replace(summary, metrics=metrics))
-    blocks: list[Block] = [*report.blocks]
-    if slices:
+    # A share of right answers needs an interval, and that two samples.
+    diagnosis = result.diagnosis if summary.n_samples > 1 else None
+    blocks: list[Block] = [*report.blocks, *([lines(unrated(diagnosis))] if diagnosis else [])]
+    if result.config.get("slice_by") is not None:
         blocks += slice_parts(result.summary, ("", result.diagnosis, result.columns))
     if beside:
-        further = sentence("further_metrics", n=len(beside), which=", ".join(beside))
-        blocks.append(lines([further]))
+        how = wording.by_flag("'--metrics all'", ".summary")
+        further = {"n": len(beside), "how": how, "which": ", ".join(beside)}
+        blocks.append(lines([sentence("further_metrics", **further)]))
     if gates:
         blocks.append(gate_lines(result.gates))
     if inner is not None:
@@ -94,9 +96,7 @@ def result_report(
             return replace(consistency, blocks=(*consistency.blocks, warnings))
         about = consistency.about.removeprefix("consistency of repeated runs")
         blocks.append(part(f"Consistency of repeated runs{about}", *consistency.blocks))
-    # A share of right answers needs an interval, and that two samples.
-    known = summary.n_samples > 1 and result.diagnosis is not None
-    return replace(report, blocks=tuple(blocks), verdict=_verdict(result) if known else "")
+    return replace(report, blocks=tuple(blocks), verdict=_verdict(result) if diagnosis else "")
 
 
 def written_report(result: Result, *, linked: bool = False, in_folder: bool = False) -> Report:
@@ -116,7 +116,8 @@ def written_report(result: Result, *, linked: bool = False, in_folder: bool = Fa
             metric_table((m for n, m in summary.metrics.items() if (n in beside) is further))
             for further in (False, True)
         ]
-        blocks.append(part("Metrics", tables[0], *_notes(summary), lines(map(str, needs))))
+        below = lines([*unrated(result.diagnosis), *map(str, needs)])
+        blocks.append(part("Metrics", tables[0], *_notes(summary), below))
     if inner is not None:
         parts = consistency_report(inner.summary).blocks
         if in_folder and inner is not result and inner.folder is not None:

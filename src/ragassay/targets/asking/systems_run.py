@@ -79,7 +79,9 @@ class SystemsRun:
         self._begun: set[_Key] = set()
         self._places = asyncio.Semaphore(options.concurrency)
         self._ids = {query.id for query in queries}
-        self._by_turns = {_user_turns(query): query for query in reversed(queries)}
+        self._by_turns = {
+            (*query.earlier_queries, query.query_text): query for query in reversed(queries)
+        }
         self._from_ledger = Counter[str]()  # answers that an earlier run got, by system
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stopped = False
@@ -329,11 +331,6 @@ class SystemsRun:
             raise EndpointError(Reason(kind), f"its earlier turn {earlier.id!r} failed: {detail}")
         turns = Turn("user", earlier.query_text), Turn("agent", sample.answer.text)
         return (*sample.history, *turns)
-
-
-def _user_turns(query: Sample) -> tuple[str, ...]:
-    earlier = (turn.text for turn in query.history if turn.speaker == "user")
-    return (*earlier, query.query_text)
 
 
 async def _all(*work: Coroutine[Any, Any, None]) -> None:

@@ -1,3 +1,5 @@
+const MOST_PRINTED = 1000;
+
 // The list of samples (or of queries, for a comparison): search, filters, sorting and pages.
 class Browser {
   constructor(data, source) {
@@ -18,7 +20,11 @@ class Browser {
     this.head = document.querySelector("#queries thead tr");
     this.controls();
     this.restore(new URLSearchParams(location.search));
-    if (source.row) addEventListener("hashchange", () => this.follow());
+    if (source.row) {
+      addEventListener("hashchange", () => this.follow());
+      addEventListener("beforeprint", () => this.spread());
+      addEventListener("afterprint", () => this.gather());
+    }
     this.ready = this.update().then(() => this.follow());
   }
 
@@ -150,6 +156,27 @@ class Browser {
     document.getElementById("page").textContent = `Page ${this.page + 1} of ${pages}` + (pages > 1 ? `, rows ${first + 1} to ${first + rows.length} of ${n}` : "");
     document.getElementById("previous").disabled = this.page === 0;
     document.getElementById("next").disabled = this.page === pages - 1;
+  }
+
+  // For print, the rows of all pages, up to a limit, around those that are shown.
+  async spread() {
+    const { n, rows } = await this.source.find({ ...this.wanted(), first: 0, size: MOST_PRINTED });
+    const shown = new Set([...this.body.querySelectorAll("[data-row]")].map((line) => Number(line.dataset.row)));
+    const at = rows.findIndex(({ row }) => shown.has(row));
+    const lines = (some) => some.filter(({ row }) => !shown.has(row)).flatMap((entry) => this.row(entry));
+    const before = lines(rows.slice(0, Math.max(0, at))), after = lines(rows.slice(Math.max(0, at)));
+    const place = document.getElementById("page");
+    this.added = [...before, ...after];
+    this.said = place.textContent;
+    this.body.prepend(...before);
+    this.body.append(...after);
+    place.textContent = rows.length < n ? `Rows 1 to ${rows.length} of ${n}` : "";
+  }
+
+  // What `spread` added goes after printing.
+  gather() {
+    for (const line of this.added || []) line.remove();
+    document.getElementById("page").textContent = this.said;
   }
 
   header() {
