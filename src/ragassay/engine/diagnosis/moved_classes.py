@@ -239,7 +239,7 @@ def _at_worst(new: Side, old: Side, keys: Sequence[Any], better: bool) -> Paired
     values, known, lost = list[Any](), list[Any](), list[Any]()
     for (found, rows, run), end in ((new, not better), (old, better)):
         at = [rows[key] for key in keys]
-        unknown = np.array(found.unknown)[at]
+        unknown = np.array([*map(bool, found.unknown)])[at]
         owed = unknown & run.columns.owed(found.headline)[at]
         fine = np.array([fault is None for fault in found.classes])[at]
         values.append(np.where(owed, end, fine) * 1.0)

@@ -124,9 +124,9 @@ class Result(Displayed):
 
     def to_polars(self) -> polars.DataFrame:
         """A row per sample: ``sample``, ``system``, ``repeat``, ``query``, ``answer``,
-        ``reference``, ``answerability``, ``language``, ``failure`` (why there is no answer), a column
-        for each metadata field with plain values, one for each metric, then ``right``
-        and ``cause``: whether the answer is right, and why not (`ragassay.diagnose`), if known.
+        ``reference``, ``answerability``, ``language``, ``failure`` (why there is no answer), a
+        column for each metadata field with plain values, one for each metric, then ``right`` and
+        ``cause``: whether the answer is right, and why not (`ragassay.diagnose`), if known.
 
         A value is ``null`` if the metric is unscored; labels are only in `scores`. A field of the
         metadata with the name of another column is called ``metadata.NAME``.

@@ -69,6 +69,8 @@ def references(value: Any, field: str) -> tuple[tuple[str, ...], tuple[tuple[str
         if not isinstance(value, str | dict) and not is_number(value):
             raise not_a_list(value, field)
         value = [value]
+    if {*map(type, value)} == {str}:
+        return tuple([text(item, field) or "" for item in value]), ()
     if list not in map(type, value):
         return tuple([_reference(item, field) for item in value]), ()
     if {*map(type, value)} != {list}:
