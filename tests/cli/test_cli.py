@@ -171,6 +171,11 @@ def test_a_comparison_of_many_metrics_fits_a_screen(tmp_path: Path, monkeypatch,
         assert run("compare", *runs, "--suite", suite) in (0, 3)
         lines = capsys.readouterr().out.rstrip().splitlines()
         assert max(map(len, lines)) <= 80 and len(lines) <= 30, suite
+    monkeypatch.setenv("COLUMNS", "400")
+    assert run("compare", *runs) in (0, 3)
+    sentence, *notes, more = capsys.readouterr().out.rstrip().rpartition("\n\n")[2].splitlines()
+    assert len(notes) == 4 and "more note" in more
+    assert "became wrong" in sentence and "Fell most" in notes[0]  # against the headline: second
 
 
 def test_compare_takes_several_runs_and_several_systems(tmp_path: Path, capsys) -> None:

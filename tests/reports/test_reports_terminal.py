@@ -151,8 +151,8 @@ def test_at_most_four_lines_stand_below_a_comparison_and_all_in_full() -> None:
     brought = tuple(Note("text", {"text": one}, severity="warning") for one in warnings)
     comparison = replace(pair(20)[0], brought=brought)
     assert said_below(comparison) == [
-        *warnings[:3],
-        "3 more notes: in .notes and .differences, or the HTML page.",
+        *warnings[:4],
+        "2 more notes: in .notes and .differences, or the HTML page.",
     ]
     assert said_below(replace(comparison, brought=brought[:4])) == [*warnings[:4]]
     new, old = np.full((2, 12, 40), 0.5)

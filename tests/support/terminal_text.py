@@ -22,7 +22,8 @@ def shown(report: Report, width: int = 100, encoding: str = "utf-8", **options: 
 
 def said(comparison: Comparison, *, full: bool = False) -> list[str]:
     """The sentences below a comparison."""
-    return [line.text for block in below(comparison, full=full) for line in block.lines]
+    options = {"most": None} if full else {}
+    return [line.text for block in below(comparison, **options) for line in block.lines]
 
 
 full_report = partial(comparison_report, full=True)

@@ -144,7 +144,7 @@ def _comparison_page(comparison: Comparison, a: Result, b: Result) -> Report:
     broken = broken_line(comparison, classes=False)
     what = comparison.change.words[0] if comparison.change else ""
     linked = (Cell(text, link=f"filter:{what}") for text in broken)
-    first = (lines([*linked, *further], "text"), warnings)
+    first = (lines([*further, *linked], "text"), warnings)
     return Report(wording.against(comparison), (*first, *parts), about, verdict)
 
 

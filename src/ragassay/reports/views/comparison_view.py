@@ -33,8 +33,9 @@ def comparison_report(
     blocks: list[Block] = [differences(rows), *([statistics(rows)] if full else [])]
     hidden = len(shown.with_scores) - len(rows.with_scores)
     verdict, *further = verdicts(comparison, tabled=not (full or broken or hidden))
-    further = [*broken_line(comparison, classes=full or broken), *further]
-    blocks += [lines(further, "text"), *below(shown, hidden, full=full)]
+    further += broken_line(comparison, classes=full or broken)
+    most = None if full else MOST_NOTES - len(further)
+    blocks += [lines(further, "text"), *below(shown, hidden, most=most)]
     title, about = wording.against(comparison), wording.compared_on(comparison)
     return Report(title, tuple(blocks), about, verdict=verdict)
 
@@ -59,16 +60,17 @@ def _most_telling(comparison: Comparison) -> Comparison:
     return replace(comparison, differences=tuple(row for row in rows if row in kept))
 
 
-def below(comparison: Comparison, hidden: int = 0, *, full: bool = False) -> tuple[Lines, Lines]:
+def below(
+    comparison: Comparison, hidden: int = 0, *, most: int | None = MOST_NOTES
+) -> tuple[Lines, Lines]:
     """Warnings and notes below a comparison: the first ones, where not all are asked for, and how
     many more there are, and ``hidden`` metrics."""
     warnings = list(comparison.warnings)
     notes = wording.all_said(comparison.notes, "note")
     more = [plural(hidden, "more metric")] * bool(hidden)
-    if full:
+    if most is None:
         notes += wording.all_said(comparison.notes, "detail")
-    elif (n := len(warnings) + len(notes)) > MOST_NOTES:
-        kept = MOST_NOTES - 1
+    elif (n := len(warnings) + len(notes)) > (kept := max(most, 0)):
         warnings, notes = warnings[:kept], notes[: max(0, kept - len(warnings))]
         more.append(plural(n - kept, "more note"))
     where = wording.by_flag("--full", "in .notes and .differences")
@@ -79,14 +81,14 @@ def below(comparison: Comparison, hidden: int = 0, *, full: bool = False) -> tup
 def verdicts(comparison: Comparison, *, tabled: bool = False) -> list[str]:
     """Whether the change is better: right answers in both runs and the classes of failing samples
     that moved (of a comparison `with_change`); else, or where no table says so, the primary metrics
-    that are better or worse; and the slice that fell although its metric did not."""
+    that are better or worse. Second is the slice that fell although its metric did not."""
     shown = primary_of(comparison)
     said = wording.all_said(shown.notes, "headline")
     too_few = any(note.kind == "too_few" for note in shown.notes)
     change = comparison.change
     right = [] if change is None else right_moved(change, too_few)
     if too_few or (tabled and change is not None and change.right is not None):
-        return [*right, *said]
+        return [*right[:1], *said, *right[1:]]
     by_word = grouped((wording.claim(d), d.name) for d in shown.differences)
     if not by_word:
         return ["The two runs share no metric."]
@@ -98,11 +100,12 @@ def verdicts(comparison: Comparison, *, tabled: bool = False) -> list[str]:
     ]
     if not found:
         if right and {*map(wording.verdict, comparison.findings)} == {"no difference shown"}:
-            return [*right, *said]
+            return [*right[:1], *said, *right[1:]]
         others = (f"{_PLAIN.get(word, word)} on {len(names)}" for word, names in by_word.items())
         found = [f"{', '.join(others)} of {plural(len(shown.differences), 'metric')}"]
     first = "; ".join(found)
-    return [*right, f"{first[0].upper()}{first[1:]}.", *said]
+    first = f"{first[0].upper()}{first[1:]}."
+    return [*right[:1], *said, *right[1:], first] if right else [first, *said]
 
 
 _PLAIN = {"exploratory": "no test", "unknown": "nothing to compare"}
