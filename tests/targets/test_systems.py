@@ -17,7 +17,7 @@ from ragassay.base.score import Reason
 from ragassay.targets import target
 from ragassay.targets.ask_run import read_queries
 from ragassay.targets.asking.ask_summary import asked_report, failure_lines, summarise
-from ragassay.targets.asking.system import SystemAccount, distinct_failures, told
+from ragassay.targets.asking.system import SystemAccount, distinct_failures, failure_text
 from ragassay.targets.reply_shapes import SystemReply, kind_of, number_of, reply_of, shown as begun
 from ragassay.targets.target import CutReplyError, Request, question_among
 from ragassay.transport.budget import Budget
@@ -170,9 +170,9 @@ def test_failures_of_one_way_are_one_and_the_most_frequent_comes_first() -> None
     details = ["no 'a' 1", "status 404", "it ended", "no 'b' 22", "status 500", "it ended"]
     ways = distinct_failures([*details, 'no "c" x-3'])
     assert ways == [("no 'a' 1", 3), ("it ended", 2), ("status 404", 1), ("status 500", 1)]
-    assert told(EndpointError(Reason.TIMEOUT, "late.")).startswith("late. Raise --timeout")
-    assert "Start the system" not in told(CutReplyError("cut"))
-    assert told(EndpointError(Reason.FAILED, "half \ud800")).startswith("half ?.")
+    assert failure_text(EndpointError(Reason.TIMEOUT, "late.")).startswith("late. Raise --timeout")
+    assert "Start the system" not in failure_text(CutReplyError("cut"))
+    assert failure_text(EndpointError(Reason.FAILED, "half \ud800")).startswith("half ?.")
 
 
 def test_the_first_queries_are_read_and_no_fewer_than_one() -> None:

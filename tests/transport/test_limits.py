@@ -274,7 +274,7 @@ def test_questions_without_a_usable_reply_end_a_run_where_none_had_one() -> None
     assert few.tripped is None, "the model can give answers"
     few.usable = False
     for _ in range(2):
-        few.unusable("x", Reason.FAILED, most=2, told=lambda said: f"{len(said)} of them")
+        few.unusable("x", Reason.FAILED, most=2, sentence=lambda said: f"{len(said)} of them")
     assert few.tripped == (Reason.FAILED, "2 of them")
 
 

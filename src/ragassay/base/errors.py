@@ -204,7 +204,7 @@ def shown_value(value: object) -> str:
 
 
 def mistakes(error: ValidationError | RequestValidationError) -> list[tuple[tuple[str, ...], str]]:
-    """The mistakes that a validation found: of each the place (keys and numbers of items; empty for
+    """The mistakes that a validation found, each with its place (keys and item numbers; empty for
     the whole value) and what is wrong there (``must be a whole number, not 'x'``)."""
     by_place: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
     for value in error.errors():
@@ -228,7 +228,7 @@ def validation_problem(error: ValidationError) -> str:
 
 
 def _mistake(several: Sequence[Mapping[str, Any]]) -> str:
-    """What is wrong, in the library's words: of a choice of types, each that it may have."""
+    """What is wrong, in the library's words; for a choice of types, each of them."""
     first = several[0]
     problem = " or ".join(dict.fromkeys(map(_own_words, several)))
     problem = problem.replace(" or must be ", " or ")
@@ -248,7 +248,7 @@ def _own_words(record: Mapping[str, Any]) -> str:
 
 def json_problem(error: ValueError) -> str:
     """What is wrong with a text that is no JSON, after the place: ``line 3, column 7: a comma is
-    missing``. Of a text of one line the column alone."""
+    missing``. A text of one line has the column alone."""
     if not isinstance(error, JSONDecodeError):
         return encoding_problem(error) if isinstance(error, UnicodeDecodeError) else str(error)
     text = error.doc.rstrip()

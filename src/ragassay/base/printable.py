@@ -76,11 +76,11 @@ def lines(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text of a file that is read as it stands (CSV, HTML): line ends and tabs stay, other control
+    """Text of a file that is read as it is (CSV, HTML): line ends and tabs stay, other control
     characters are written as ``\\u001b``, which in JSON means the same."""
     return _COMMAND_BUT_RETURN.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def in_json(body: bytes) -> bytes:
-    """The same JSON with those control characters written as escapes that JSON lets stand."""
+    """The same JSON with those control characters written as escapes that JSON allows."""
     return _COMMAND_IN_JSON.sub(lambda match: b"\\u%04x" % ord(match[0].decode()), body)

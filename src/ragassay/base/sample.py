@@ -169,7 +169,7 @@ class Sample:
         given_by: who gave them, by the same names: a judge's label (``offline-lexical/1``).
         given_unscored: why a value is null there, by the same names: ``nothing_claimed: the
             answer makes no claim``.
-        runs: if the sample stands for several runs of its query by one system: those runs, in
+        runs: if the sample joins several runs of its query by one system: those runs, in
             order of ``repeat``, which the consistency metrics score.
 
     Raises:

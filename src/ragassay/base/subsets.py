@@ -2,8 +2,8 @@
 
 ``source=user log`` holds where the field has this value, ``source!=user log`` where it has not.
 Several values are joined with commas, and any of them counts (``type=summary,comparison``; quotes
-stand around one that holds a comma). Of a list, such as ``tags``, each value counts. ``source=``
-holds where there is none.
+surround one that holds a comma), as does each value of a list (``tags``). ``source=`` holds where
+there is none.
 """
 
 from __future__ import annotations

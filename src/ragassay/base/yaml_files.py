@@ -138,7 +138,7 @@ def _filled(node: Any, place: Place, fill: Fill) -> Any:
 
 def _read_again(text: str) -> Any:
     """The node of a plain scalar, or of a list or mapping in brackets; ``None`` for all else, which
-    is a text as it stands (a path with ': ' or ' #' in it)."""
+    is a text as it is (a path with ': ' or ' #' in it)."""
     if not text.strip():
         return yaml.ScalarNode("tag:yaml.org,2002:null", "", None, None)
     try:

@@ -13,7 +13,7 @@ from ragassay.client.service_shapes import MOST_READ_WHOLE
 
 MOST_BYTES = 2 * 1024**3
 MOST_FILES = 10_000
-"""Of an archive, unpacked."""
+"""In an archive, unpacked."""
 
 _PIECE = 1 << 20
 

@@ -244,7 +244,7 @@ class Calls:
 
     @_Method
     def get_job(self, job_id: str) -> Call[Job]:
-        """A job, and how far it is."""
+        """A job with its progress."""
         return Call("GET", _path("jobs", job_id), _shaped(Job))
 
     @_Method

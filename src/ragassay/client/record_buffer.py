@@ -22,7 +22,7 @@ from ragassay.client.service_shapes import (
 )
 
 MOST_BYTES = 64 * 1024**2
-"""Of all records that wait."""
+"""For all records that wait."""
 BATCH_RECORDS, BATCH_BYTES = 500, 4 * 1024**2
 GATHER_S = 0.5
 """Seconds for which a record waits for others to be sent with it."""

@@ -184,7 +184,7 @@ class Progress(BaseModel):
 
     @property
     def seconds_left(self) -> float | None:
-        """Of the records that are not done, at the rate so far; ``None`` before the first."""
+        """For the records that are not done, at the rate so far; ``None`` before the first."""
         return (self.total - self.done) * self.seconds / self.done if self.done else None
 
 

@@ -131,7 +131,7 @@ def _found(span: GoldSpan, documents: Mapping[str, Document]) -> tuple[Found, li
                 ((_likeness(documents[place[0]].text, place, span), place) for place in exact),
                 reverse=True,
             )
-            # A short text that stands elsewhere may be another sentence.
+            # A short text found elsewhere may be another sentence.
             is_known = ranked[0][0] >= _ALIKE or (len(ranked) == 1 and len(span.text) >= _LONG)
             is_best = len(ranked) == 1 or ranked[0][0] - ranked[1][0] >= _CLEARLY
             if (is_known and is_best) or (is_bare and len(exact) + len(elsewhere) == 1):

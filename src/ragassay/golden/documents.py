@@ -1,5 +1,5 @@
-"""Documents of a golden set: one canonical text each, in which offsets count characters, and the
-headings that stand in it."""
+"""Documents of a golden set: one canonical text each, in which offsets count characters, and its
+headings."""
 
 from __future__ import annotations
 
@@ -215,8 +215,7 @@ _MARKED = re.compile(
     r"|^(?P<marks>#{1,6})[ \t]+(?P<title>[^\n]+?)[ \t#]*$",
     re.MULTILINE | re.DOTALL,
 )
-"""What stands before a document as YAML, blocks of code, in which ``#`` begins a comment, and
-headings."""
+"""The YAML before a document, blocks of code, in which ``#`` begins a comment, and headings."""
 
 
 _BREAK = "\x1e"
@@ -230,7 +229,7 @@ _LINES = (
     "figcaption, figure, footer, form, h1, h2, h3, h4, h5, h6, header, hr, li, main, nav, ol, "
     "option, p, section, summary, table, title, tr, ul"
 )
-"""Elements that stand on lines of their own; the others (b, a, span ...) are part of a line."""
+"""Elements on lines of their own; the others (b, a, span ...) are part of a line."""
 
 
 def _html(content: bytes) -> Read:

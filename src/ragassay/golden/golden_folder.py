@@ -183,7 +183,7 @@ def schema() -> dict[str, Any]:
 
 
 def with_contexts(items: Iterable[GoldenItem], documents: Mapping[str, Document]) -> None:
-    """Fills in what stands before and after each span whose text stands where it says."""
+    """Fills in what is before and after each span whose text is where it says."""
     for item in items:
         item.gold = item.gold and [
             GoldSpan.of(

@@ -24,8 +24,8 @@ _SHOWN = 60
 def joined(samples: Iterable[Sample], folder: Path, *, drafts: bool = False) -> Iterator[Sample]:
     """The samples with references, gold spans and labels of a golden set.
 
-    Accepted items count. Passages without offsets are found in the documents. Gold whose text does
-    not stand where it says has no offsets, so that nothing is compared with another text. A sample
+    Accepted items count. Passages without offsets are found in the documents. Gold whose text is
+    not where it says has no offsets, so that nothing is compared with another text. A sample
     whose query the set lacks is left out, and counted; so are drafts.
 
     Args:
@@ -160,7 +160,7 @@ def misplaced(
     moved = [name for name, span in spans if text_at(documents, span) != span.text]
     if moved:
         names = tuple(dict.fromkeys(moved))
-        told = {"of": plural(len(spans), "gold span"), "queries": plural(len(names), "query")}
+        counts = {"of": plural(len(spans), "gold span"), "queries": plural(len(names), "query")}
         yield Note(
-            "spans_misplaced", {"n": len(moved), **told, "folder": str(golden.folder)}, names
+            "spans_misplaced", {"n": len(moved), **counts, "folder": str(golden.folder)}, names
         )

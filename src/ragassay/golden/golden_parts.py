@@ -25,14 +25,14 @@ _ALIKE = 92.0
 _ROWS = 500
 """Texts that are compared with all others at a time."""
 _LONG = 20
-"""Characters of a sentence that does not stand in two documents by chance."""
+"""Characters of a sentence that is not in two documents by chance."""
 
 Pair = tuple[int, int]
 
 
 def groups(items: Sequence[GoldenItem], documents: Mapping[str, Document]) -> list[int]:
     """For each query the place of the first one of its group: those whose relevant gold spans share
-    a character or a sentence (also one that stands in several documents), those that ask nearly the
+    a character or a sentence (also one in several documents), those that ask nearly the
     same, and those of one conversation, with all that are linked by them."""
     first = list(range(len(items)))
 
@@ -78,7 +78,7 @@ def plain(text: str) -> str:
 def _same_sentence(
     items: Sequence[GoldenItem], documents: Mapping[str, Document]
 ) -> Iterator[Pair]:
-    """Items whose spans overlap, or stand with no end of a sentence between them."""
+    """Items whose spans overlap, or have no end of a sentence between them."""
     places = grouped(
         (span.document, (span.start, span.end, at))
         for at, item in enumerate(items)

@@ -24,11 +24,11 @@ K = TypeVar("K", bound=Hashable)
 METRICS = ("contains_answer", "token_f1.f", "rougeL(tokens=unicode).f", "BLEU")
 """Metrics that are tried on wrong answers, where none are named."""
 _DISTINCTIVE = 20
-"""Characters of a text that does not stand at several places by chance."""
+"""Characters of a text that is not at several places by chance."""
 _MOST_PLACES = 50
 """Places of a text in a document that are looked for."""
 _SHORTEST = 4
-"""Characters of a reference that may leak: a shorter one stands in many queries."""
+"""Characters of a reference that may leak: a shorter one is in many queries."""
 _POLAR = {
     "yes": ("no",), "ja": ("nein",), "oui": ("non",), "sí": ("no",), "是": ("否", "不是"),
     "是的": ("否", "不是", "不是的"), "对": ("不对",), "對": ("不對",),
@@ -146,7 +146,7 @@ def changed_documents(look: Look) -> Findings:
 
 
 def misplaced_spans(look: Look) -> Findings:
-    """Spans whose text does not stand at their place, and answerable queries without a reference or
+    """Spans whose text is not at their place, and answerable queries without a reference or
     a span."""
     for item in look.items:
         for number, span in enumerate(item.gold or ()):
@@ -155,14 +155,14 @@ def misplaced_spans(look: Look) -> Findings:
             document = look.documents.get(span.document)
             [place] = anchor([item.model_copy(update={"gold": [span]})], look.documents)
             found = "finds it" if place.new is not None else f"says: {place.found}"
-            told = {"number": str(number), "document": span.document, "found": found}
+            facts = {"number": str(number), "document": span.document, "found": found}
             if document is None:
-                yield _error("span_of_no_document", item.id, **told)
+                yield _error("span_of_no_document", item.id, **facts)
             elif span.end > (n := len(document.text)):
-                yield _error("span_outside", item.id, **told, end=str(span.end), n=f"{n:,}")
+                yield _error("span_outside", item.id, **facts, end=str(span.end), n=f"{n:,}")
             else:
                 wanted, actual = differing(span.text, text)
-                yield _error("span_of_other_text", item.id, **told, wanted=wanted, actual=actual)
+                yield _error("span_of_other_text", item.id, **facts, wanted=wanted, actual=actual)
         if item.answerability in (Answerability.ANSWERABLE, Answerability.PARTIAL, None):
             it = "no answerability is given" if item.answerability is None else "it is answerable"
             if not item.references:
@@ -172,7 +172,7 @@ def misplaced_spans(look: Look) -> Findings:
 
 
 def repeated_texts(look: Look) -> Findings:
-    """Texts of gold that also stand where they are no gold of the item."""
+    """Texts of gold that also occur where they are no gold of the item."""
     texts = {
         item.id: dict.fromkeys(" ".join(span.text.split()) for span in item.evidence)
         for item in look.items
@@ -184,10 +184,10 @@ def repeated_texts(look: Look) -> Findings:
             if len(text) < _DISTINCTIVE:
                 continue
             found = forms.occurrences(text, look.documents, _MOST_PLACES)
-            stands = (forms.place(name, at, at + len(text)) for name, at in found)
+            spans = (forms.place(name, at, at + len(text)) for name, at in found)
             places = [
                 f"{name}:{start}"
-                for name, start, end in stands
+                for name, start, end in spans
                 if not any(name == own and a < end and start < b for own, a, b in gold)
             ]
             if places:

@@ -45,7 +45,7 @@ def occurrences(text: str, wanted: str) -> Iterator[int]:
 
 
 def squeezed(text: str) -> _Form:
-    """The text with one blank for all whitespace that stands together."""
+    """The text with one blank for each run of whitespace."""
     pieces: list[str] = []
     offsets: list[NDArray[np.int32]] = []
     at = 0
@@ -80,7 +80,7 @@ class Forms:
     def occurrences(
         self, text: str, among: Iterable[str], most: int | None = None
     ) -> Iterator[tuple[str, int]]:
-        """Where a text of this form stands in documents, in each at so many places at most."""
+        """Where a text of this form is in documents, in each at so many places at most."""
         for name in among:
             for at in islice(occurrences(self.text(name), text), most):
                 yield name, at
@@ -107,9 +107,9 @@ class ChunkAligner:
         """The passage with its place, where it has none and is found."""
         document_id = self._names.one(passage.document)
         if passage.start is not None and passage.end is not None and document_id is not None:
-            stands = self._documents[document_id].text[passage.start : passage.end]
+            there = self._documents[document_id].text[passage.start : passage.end]
             # Offsets may count in the documents as they were before an edit.
-            if not passage.text or passage.text.split() == stands.split():
+            if not passage.text or passage.text.split() == there.split():
                 return replace(passage, document=document_id)
         if not passage.text:
             self.counts["not_found"] += 1
@@ -126,7 +126,7 @@ class ChunkAligner:
         return replace(passage, document=document, start=start, end=end)
 
     def _place(self, chunk: str, document_id: str | None) -> tuple[Place | None, bool]:
-        """The place of a chunk, and whether it stands exactly at others, too."""
+        """The place of a chunk, and whether it is exactly at others, too."""
         text, _ = squeezed(chunk)
         if not text:
             return None, False
@@ -170,14 +170,14 @@ class ChunkAligner:
 
 
 class Sighting(NamedTuple):
-    """Where a text stands: document, start and end of each place, at most `MOST_SIGHTED`."""
+    """Where a text is: document, start and end of each place, at most `MOST_SIGHTED`."""
 
     likeness: Likeness
     places: tuple[Place, ...]
 
 
 class TextFinder:
-    """Finds texts whose surroundings nobody knows: where each stands exactly, else whatever the
+    """Finds texts whose surroundings nobody knows: where each is exactly, else whatever the
     white space, else whatever markup and case. The first of these that finds any place counts."""
 
     def __init__(self, documents: Mapping[str, Document]) -> None:
@@ -185,7 +185,7 @@ class TextFinder:
         self._spaced, self._bare = Forms(documents), Forms(documents, _without_markup)
 
     def find(self, text: str, document_id: str | None = None) -> Sighting | None:
-        """Where a text stands; ``None`` where it stands nowhere."""
+        """Where a text is; ``None`` where it is nowhere."""
         among = [name for name in self._documents if name == document_id] or list(self._documents)
         exact = [
             (name, at, at + len(text))

@@ -73,7 +73,7 @@ class JudgeOptions:
         prompts: of the user's own, by kind of question, see `read_prompts`.
         dry: nothing will be sent, so no key is needed.
         encoder: gives the cosine of two texts, and the label, of a sentence encoder by its name.
-        named: the words that names of an operator stand for: outputs say the names only.
+        named: what names of an operator mean: outputs say the names only.
     """
 
     concurrency: int = MOST
@@ -311,7 +311,7 @@ def address_of(
     """The address of the judge that a word names, as ``openai``, ``openai:gpt-4o``, ``URL#model``;
     raises as `make_judge`. ``key`` comes before the environment's. Where the word is one of
     ``named`` (by an operator), outputs say that only; a hash of the model in the signature tells
-    what it stood for."""
+    what it meant."""
     if named and word in named:
         with hidden_words(role, word, named):
             found = address_of(named[word], default_model, environment, key, role)

@@ -127,7 +127,7 @@ _Parts = Annotated[tuple[RubricPart, ...], Field(strict=False)]
 
 
 class Rubric(_Model):
-    """Criteria, as they stand in a file, with a scale (default: 1 to 5) and a name (default: the
+    """Criteria, as a file gives them, with a scale (default: 1 to 5) and a name (default: the
     file's). A sample without one of the parts that the judge ``sees`` is unscored; it is shown
     those of ``also_sees`` where they are there. ``normalise`` puts the metric's value on 0 to 1
     instead of the scale."""

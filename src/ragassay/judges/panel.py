@@ -231,8 +231,8 @@ def combine(replies: Sequence[R]) -> R:
         if decide is not None and 2 * len(votes) > len(replies):
             decided[name] = decide(votes)
         elif decide is not None:
-            told = (reply.lost for reply in replies if isinstance(reply, ReplyInParts))
-            lost[name] = next(each[name] for each in told if name in each)
+            losses = (reply.lost for reply in replies if isinstance(reply, ReplyInParts))
+            lost[name] = next(each[name] for each in losses if name in each)
     words: dict[str, Any] = {}
     for name in (name for name, decide in deciders.items() if decide is None):
         if kinds[name] is not str:

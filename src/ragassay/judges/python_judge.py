@@ -1,6 +1,6 @@
 """A judge in Python: a user's function (named ``module:function``), a chat model of LangChain or
 LlamaIndex, or a client of datapizza. It is asked as any model is; its answers are kept where the
-object can be told from one that would answer otherwise."""
+object can be distinguished from one that would answer otherwise."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ _MODEL = ("model_name", "model", "model_id", "deployment_name", "azure_deploymen
 
 _KEYS = re.compile(r"(^|_)(key|secret|password|credentials?|token)$", re.IGNORECASE)
 _DEEPEST = 8
-_UNTOLD = "its state cannot be distinguished from another's"
+_UNKEPT = "its state cannot be distinguished from another's"
 
 
-class _UntoldError(Exception):
-    """An object has a state that cannot be told apart from another's."""
+class _UnkeptError(Exception):
+    """An object has a state that cannot be distinguished from another's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,14 +149,14 @@ def identity_of(judge: Any) -> ObjectIdentity:
     values = [getattr(judge, name, None) or None for name in made_with]
     try:
         state = f",state={_hashed(values)}" if any(values) else ""
-    except _UntoldError:
-        return ObjectIdentity(place, unkept=_UNTOLD)
+    except _UnkeptError:
+        return ObjectIdentity(place, unkept=_UNKEPT)
     return ObjectIdentity(place, details + state)
 
 
 def _identity_of_model(chat_model: Any, model: str, place: str) -> ObjectIdentity:
     if not model:
-        return ObjectIdentity(place, unkept=_UNTOLD)
+        return ObjectIdentity(place, unkept=_UNKEPT)
     for cls in own_classes(type(chat_model)):
         if not source_of(cls):
             return ObjectIdentity(place, unkept="no file holds the source of its class")
@@ -164,8 +164,8 @@ def _identity_of_model(chat_model: Any, model: str, place: str) -> ObjectIdentit
             return ObjectIdentity(place, unkept="its file was changed after it was imported")
     try:
         state = _hashed([*_class_of(chat_model), _attributes_of(chat_model)])
-    except _UntoldError:
-        return ObjectIdentity(place, unkept=_UNTOLD)
+    except _UnkeptError:
+        return ObjectIdentity(place, unkept=_UNKEPT)
     return ObjectIdentity(f"{type(chat_model).__name__}:{model}", f"state={state}")
 
 
@@ -188,7 +188,7 @@ def _class_of(value: Any) -> list[str]:
 
 def _attributes_of(value: Any) -> dict[str, Any]:
     if any(vars(cls).get("__slots__") for cls in own_classes(type(value))):
-        raise _UntoldError
+        raise _UnkeptError
     attributes: dict[str, Any] = getattr(value, "__dict__", {})
     return attributes
 
@@ -197,13 +197,13 @@ def _plain(value: Any, depth: int = 0) -> Any:
     """What JSON can hold of a judge's state, without keys of servers, which do not change what is
     said: texts, numbers, collections, and objects that belong to the judge's own settings (of a
     user's classes, and models within a model). Other objects of packages (clients, locks) are left
-    out: they differ from session to session. An `_UntoldError` for anything else."""
+    out: they differ from session to session. An `_UnkeptError` for anything else."""
     if value is None or isinstance(value, str | int | float):
         return value
     if isinstance(value, bytes | PurePath):
         return str(value)
     if depth >= _DEEPEST:
-        raise _UntoldError
+        raise _UnkeptError
     if isinstance(value, Mapping):
         kept = {name: item for name, item in value.items() if not _KEYS.search(str(name))}
         return {str(name): _plain(item, depth + 1) for name, item in kept.items()}
@@ -212,10 +212,10 @@ def _plain(value: Any, depth: int = 0) -> Any:
     if isinstance(value, set | frozenset):
         return sorted(json.dumps(_plain(item, depth + 1), sort_keys=True) for item in value)
     if isinstance(value, functools.partial) or inspect.ismethod(value):
-        raise _UntoldError
+        raise _UnkeptError
     if inspect.isroutine(value):
         if not is_installed(cast("type", value)):
-            raise _UntoldError
+            raise _UnkeptError
         return [value.__module__, value.__qualname__]
     attributes = _attributes_of(value)
     is_model = any(isinstance(attributes.get(name), str) for name in _MODEL)

@@ -80,7 +80,7 @@ class Lost(BaseModel):
 
 
 class ReplyInParts(Reply):
-    """A reply whose fields (all ``TYPE | None = None``) stand by themselves: one without a valid
+    """A reply whose fields (all ``TYPE | None = None``) are independent: one without a valid
     value, even when asked again, is ``None``, and ``lost`` says why, of it or of the field that it
     explains."""
 

@@ -160,7 +160,7 @@ def _can_be_left_out(shape: type[Reply], name: str) -> bool:
 
 
 def _digest(question: Question[Any], names: tuple[str, ...]) -> bytes:
-    """Of some fields of a question."""
+    """The digest of some fields of a question."""
     body = [question.kind, {name: _plain(getattr(question, name)) for name in names}]
     return hashlib.sha256(orjson.dumps(body)).digest()[:16]
 

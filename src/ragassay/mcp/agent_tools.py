@@ -298,9 +298,9 @@ def _reporting(context: AgentContext) -> Callable[[float, float | None, str], No
         now = time.monotonic()
         if now - last >= EVERY_S or done == of:
             last = now
-            told = context.report_progress(done, of, sentence)
+            report_sent = context.report_progress(done, of, sentence)
             # Judged samples finish in the judge's thread, where the server's loop is not.
-            asyncio.run_coroutine_threadsafe(told, loop).result()
+            asyncio.run_coroutine_threadsafe(report_sent, loop).result()
 
     return report
 

@@ -24,9 +24,9 @@ _INSTRUCTIONS = (
     "ragassay evaluates RAG systems. To judge a change: validate_file on the data, run_suite on "
     "each system's file, compare_runs for a verdict with a test, explain_score for single samples. "
     "list_metrics says what each metric needs and means. A mean counts scored samples only: check "
-    "n_scored and unscored. If the person who started the server named no judge, offline "
-    "rules about words answer. evaluate, evaluate_trec, "
-    "evaluate_trec_pvalue, get_data and build are UltraRAG's."
+    "n_scored and unscored. If the person who started the server named no judge, simple "
+    "offline rules judge. evaluate, evaluate_trec, evaluate_trec_pvalue, get_data and build are "
+    "UltraRAG's."
 )
 
 
@@ -96,7 +96,7 @@ _EVALUATIONS: Mapping[Callable[..., Any], Sequence[str]] = {
     ultrarag.evaluate_trec: ("run_path", "qrels_path"),
     ultrarag.evaluate_trec_pvalue: ("run_new_path", "run_old_path", "qrels_path"),
 }
-"""Functions that are tools as they stand, each with the arguments that name a file to read."""
+"""Functions that are tools as they are, each with the arguments that name a file to read."""
 
 
 def _ultrarag_tools(folders: AllowedFolders) -> list[Callable[..., Any]]:

@@ -36,7 +36,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 class _Server(MCPServer[Any]):
     """A server that says what went wrong in a tool; a defect is also printed to standard error, and
-    told with its place."""
+    reported with its place."""
 
     async def call_tool(self, name: str, *rest: Any, **more: Any) -> Any:
         """Calls a tool; a `ToolError` says what is wrong."""

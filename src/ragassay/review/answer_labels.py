@@ -1,5 +1,5 @@
 """Questions about answers of systems, and the labels that people give, ``labels.jsonl``: lines of
-``--judge replay:labels.jsonl``. Of two lines by a person on a question the later one counts, and a
+``--judge replay:labels.jsonl``. A person's later line on a question replaces the earlier one, and a
 final one (by somebody who saw what others said) settles it."""
 
 from __future__ import annotations
@@ -240,15 +240,15 @@ class AnswerLabels(Reviewing[Label]):
             self.write(record)
 
     def _restored(self, last: Label, before: Label | None) -> Mapping[str, Any]:
-        """What stands again is written again: a run takes each person's last line."""
+        """What counts again is written again: a run takes each person's last line."""
         old = before.record if before else {}
         names = ("answer", "detail", "final")
         kept: dict[str, Any] = {name: old[name] for name in names if name in old}
         return {**_line(last.question, last.who), "undo": True, **kept}
 
     def _questions(self) -> dict[str, LabelQuestion]:
-        """By key, those about one answer together; what several answers share stands once. What
-        follows from new labels is found anew."""
+        """By key, those about one answer together; what several answers share appears once. What
+        follows from new labels is found again."""
         with self._turn:
             entries, seen = self.logged(Label), self._seen
             if entries is not seen:

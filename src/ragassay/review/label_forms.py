@@ -13,7 +13,7 @@ from ragassay.judges.replay import label_of
 from ragassay.review.answer_labels import CANNOT_TELL
 
 _BESIDE = ("passage", "passages", "chunks", "reference", "references", "wrong")
-"""Fields that stand on the right: what the others are held against."""
+"""Fields on the right: what the others are held against."""
 _NOT_SHOWN = {"shots", "most", "words", "instructions", "temperature", "low", "high", "levels"}
 _NOT_ASKED = {"intent"}
 """Fields of replies that make a model think before it answers."""
@@ -160,6 +160,6 @@ def _part(name: str, texts: list[str]) -> dict[str, Any]:
 
 @cache
 def guides() -> dict[str, dict[str, Any]]:
-    """What people are told about each kind of question: ``title``, ``ask``, ``meanings``."""
+    """What people read about each kind of question: ``title``, ``ask``, ``meanings``."""
     table: dict[str, dict[str, Any]] = packages.table("ragassay.review", "label_guides.yaml")
     return table

@@ -33,7 +33,7 @@ from ragassay.service.api.problems import answer_with_problems, problem
 _HERE = Path(__file__).parent
 MOST_BYTES = 4 * 1024**2
 MOST_SECONDS = 600.0
-"""Of a decision: who takes longer was probably elsewhere."""
+"""For a decision: who takes longer was probably elsewhere."""
 Name = Annotated[str, Query(max_length=100)]
 Set = Literal["golden", "calibration"]
 

@@ -160,7 +160,7 @@ def write_sheet(
 
 def read_sheet(store: ReviewStore, path: Path, reviewer: str) -> tuple[int, list[str]]:
     """Takes what people filled in, row by row: how many rows were taken, and a sentence for each
-    that is wrong. Of a file that is no such sheet nothing is taken."""
+    that is wrong. Nothing is taken from a file that is no such sheet."""
     n_taken, troubles = 0, []
     for number, row in _rows(path):
         try:

@@ -185,7 +185,7 @@ class ReviewStore(Reviewing[Review]):
         return first + [self.thing(item) for item in items]
 
     def thing(self, item: GoldenItem, *, calibration: bool = False) -> Thing:
-        """An item as something to decide on; of a known one not what is known."""
+        """An item as something to decide on, without what is known of a known one."""
         words = {name: getattr(item, name) for name in WORDS}
         about = {"query": item.query, "status": item.status, **words, "tags": item.tags}
         if calibration:

@@ -85,7 +85,7 @@ class Standing(Generic[E]):
                 counting[id(entry)] = entry
             elif stack:
                 del counting[id(stack.pop())]
-                # What counts again stands last: so it does in a file of labels that a run replays.
+                # What counts again is last, as in a file of labels that a run replays.
                 if before := self._before(stack, entry):
                     counting[id(before)] = counting.pop(id(before))
         for entry in counting.values():

@@ -28,7 +28,7 @@ class NamedModels:
 
     @classmethod
     def parse(cls, judges: Sequence[str] = (), embedders: Sequence[str] = ()) -> NamedModels:
-        """What an operator names: ``NAME=WORD``, or a word that is its own name. A name that stands
+        """What an operator names: ``NAME=WORD``, or a word that is its own name. A name given
         twice and a word that names nobody, or lacks its key, are refused."""
         return cls(_by_name("judge", judges), _by_name("embedder", embedders))
 
@@ -44,8 +44,7 @@ class NamedModels:
 
     def chosen(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """The options of a run, with judges and endpoints that embed by name, so that no output
-        says what these stand for. Other names are refused, and not repeated: one may hold a
-        password."""
+        says what these mean. Other names are refused, not repeated: one may be a password."""
         chosen = dict(options)
         if (names := chosen.get("judge")) is not None:
             listed = [names] if isinstance(names, str) else names
@@ -59,8 +58,7 @@ class NamedModels:
 
     @property
     def words(self) -> dict[str, dict[str, str]]:
-        """The words that the names stand for, by role, as `prepared_run.prepare` takes
-        them."""
+        """The words that the names mean, by role, as `prepared_run.prepare` takes them."""
         return {"judge": dict(self.judges), "embedder": dict(self.embedders)}
 
 

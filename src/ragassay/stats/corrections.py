@@ -94,7 +94,7 @@ def max_t(
         _Like(float(seen - off), float(seen + off), bool(half and seen > off))
         for seen, off, half in zip(statistic[0], slack, flips.halves[chosen], strict=True)
     ]
-    # Of equal statistics those whose ties count half come first: a whole tie would count for them.
+    # Ties that count half come first among equal statistics: a whole tie would count for them.
     order = np.lexsort((~flips.halves[chosen], -np.round(statistic[0], 9)))
     p_values, thresholds = _steps(statistic, like, order, alpha)
     n = flips.n_patterns

@@ -39,7 +39,7 @@ METHODS = ("auto", "t")
 """Ways to bound a mean: by the range of the scores, and Student's t."""
 
 EFFECTIVE_N, SKEW_T = "effective-n", "skew-t"
-"""The methods that ``auto`` stands for: with scores that have a range, and without."""
+"""The methods that ``auto`` means: with scores that have a range, and without."""
 
 Span = tuple[float | None, float | None]
 """The range of a metric: its lowest and highest possible value; ``None`` where there is none."""

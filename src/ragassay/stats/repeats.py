@@ -83,7 +83,7 @@ class Components:
     are not cut at 0: a component whose true value is small may be estimated below 0.
 
     Attributes:
-        n_values, n_groups: how many values, and groups (a system's runs of a query) they stand in.
+        n_values, n_groups: how many values, and groups (a system's runs of a query) they are in.
         query, system: variance between queries, between systems; ``None`` where there is one, or
             the design does not tell.
         query_system: variance of a system's own ups and downs by query, beyond the two.

@@ -51,7 +51,7 @@ def peers_of(name: str) -> list[PeerMetric]:
 
 
 def peer_of(name: str, local: Mapping[str, str]) -> PeerMetric | None:
-    """The metric of another tool that a name stands for, where one of ours is measured for it, also
+    """The metric of another tool that a name means, where one of ours is measured for it, also
     where it is one of ours but for hyphens and underscores (ragas' ``ExactMatch``); ``None`` where
     the name is ours, with ``local`` as published names."""
     if naming.known(name, local):
@@ -101,7 +101,7 @@ class Suite:
         metrics: the names of its metrics, in order; local aliases may be used.
         headline: canonical names of the metrics that the terminal shows where all are computed;
             empty for all. The others are their published or older forms.
-        aliases: published names that hold inside this suite only, with what they stand for.
+        aliases: published names that hold inside this suite only, with what they mean.
         columns: the published column name of a metric, by the metric's canonical name. Metrics
             without one are shown under their own name.
         published: what ``--published`` changes: canonical names of metrics (without parameters)
@@ -111,12 +111,12 @@ class Suite:
         ranked: names (without parameters) of the metrics that ``--ks`` repeats at each of its
             cut-offs, in place of those listed.
         steps: a published step for metrics that have one, by the name used in ``metrics``.
-        groups: the published heading under which a metric stands, by the name used in ``metrics``.
+        groups: the published heading above a metric, by the name used in ``metrics``.
         default_model: the model that the published system asks, for a judge of which only the
             provider is named.
         notes: what a reader of the numbers should know.
         totals: figures of a whole run that the system publishes, by name.
-        elsewhere: a sentence on what else a published name stands for in the field."""
+        elsewhere: a sentence on what else a published name means in the field."""
 
     name: str
     title: str
@@ -265,7 +265,7 @@ def metrics_by_name(
         unknown = isinstance(error, naming.UnknownMetric)
         raise UsageError(advice if unknown else f"{error} {advice}") from error
     for name in () if ks else wanted:
-        # Of a name that stands for one metric a cut-off, only the latter are shown.
+        # A name that lacks its cut-off is not in ``found``; its metrics with cut-offs are.
         is_bare = name not in found and name.casefold() not in here
         if is_bare and naming.lacks_cutoff(name) and (advice := published_elsewhere(name)):
             raise UsageError(f"{name} needs a cut-off, as in {name}@10. {advice}")
@@ -331,15 +331,14 @@ def aliases_of(suites: Iterable[Suite]) -> dict[str, str]:
 @cache
 def general_aliases() -> Mapping[str, str]:
     """The names of the suite ``rag`` that hold everywhere, each with the canonical name: all but
-    UltraRAG's ``ndcg``, which stands for several cut-offs."""
+    UltraRAG's ``ndcg``, which means several cut-offs."""
     aliases = all_suites()["rag"].aliases
     return {name: aliases[name] for name in aliases if name not in naming.ULTRARAG_RANKED}
 
 
 @cache
 def every_alias() -> Mapping[str, str]:
-    """The published names of all suites that are no general names of metrics, with the metrics they
-    stand for."""
+    """Published names of all suites that are no general names of metrics, with their metrics."""
     general = naming.all_names()
     every = aliases_of(all_suites().values())
     return MappingProxyType({name: every[name] for name in every if name not in general})

@@ -165,7 +165,7 @@ class Nearly:
     answer: str = ""
 
     def to_record(self) -> dict[str, Any]:
-        """As it stands in the provenance."""
+        """As written in the provenance."""
         parts = {"document", "start", "end", "text"}
         spans = [span.model_dump(include=parts) for span in self.spans]
         record = {"query": self.query, "answer": self.answer, "spans": spans}

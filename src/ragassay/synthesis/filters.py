@@ -74,7 +74,7 @@ _SPEAKS_OF_TEXT = re.compile(
 """In English, German, French, Spanish and Chinese."""
 _NAMES = re.compile(r"\b(?:[A-ZÀ-Þ][\w’'-]*|\w*\d[\w.,]*)")
 _NUMBERING = re.compile(r"(?:\d+[.)]|\d+(?:\.\d+)+)\s+")
-"""What stands before the words of a heading that is numbered."""
+"""What precedes the words of a numbered heading."""
 
 
 @dataclass
@@ -228,7 +228,7 @@ class Checks:
 
 
 def _leak(draft: Draft) -> str:
-    """That all words of a reference stand in the query; the numbers before headings do not count:
+    """That all words of a reference are in the query; the numbers before headings do not count:
     the 3 of ``3. Starting`` answers nothing."""
     if draft.wanted.get("type") == "yes-no":
         return ""

@@ -99,7 +99,7 @@ class LLMGenerator:
         return WriteQuery("\n".join(filter(None, lines)), passages, history, self._shots(draft))
 
     def _shots(self, draft: Draft) -> tuple[str, ...]:
-        """Example queries of the same type first; none whose answer stands in the passages."""
+        """Example queries of the same type first; none whose answer is in the passages."""
         kind = draft.wanted.get("type")
         others = [
             example
@@ -163,7 +163,7 @@ class LLMGenerator:
         return draft
 
     def _span(self, quote: str, sections: Sequence[Section]) -> GoldSpan | None:
-        """Where a quote stands; runs of white space are alike."""
+        """Where a quote is; runs of white space are alike."""
         pattern = re.compile(r"\s+".join(map(re.escape, quote.split())))
         for section in sections:
             if (match := pattern.search(section.text)) is not None:

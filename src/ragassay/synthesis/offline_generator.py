@@ -176,7 +176,7 @@ class OfflineGenerator:
         )
 
     def _summary(self, section: Section) -> Draft | None:
-        """A query about what stands below a heading; the first half of it is incomplete."""
+        """A query about what is below a heading; the first half of it is incomplete."""
         places = section.sentences
         if not section.heading or len(places) < 2:
             return None
@@ -259,7 +259,7 @@ def _is_request(clause: str) -> bool:
 
 def _clause(sentence: str, end: int) -> str:
     """The sentence without its full stop, and without what follows the comma after a place where
-    no comma stands before it."""
+    no comma is before it."""
     has_comma = _SUBORDINATE.match(sentence) or _CUT.search(sentence, 0, end)
     cut = None if has_comma else _CUT.search(sentence, end)
     return sentence[: cut.start()] if cut else sentence[:-1]

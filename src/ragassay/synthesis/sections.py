@@ -24,7 +24,7 @@ NAME = re.compile(r"(?<=[a-z,;:)] )[A-ZÀ-ÖØ-Þ][\w’'-]+(?: [A-ZÀ-ÖØ-Þ][
 _BEST = 5
 """Sections that a search gives, at most."""
 _FEW = 8
-"""Sections that share a name, at most: what stands in more of them is nothing special."""
+"""Sections that share a name, at most: what is in more of them is nothing special."""
 _BLOCK = re.compile(r"\S.*?(?=\n[ \t]*\n|\Z)", re.DOTALL)
 
 
@@ -46,7 +46,7 @@ class Section:
         return with_headings(self, self.text)
 
     def between(self, start: int, end: int) -> str:
-        """The text between two characters of the document that stand in the section."""
+        """The text between two characters of the document that are in the section."""
         return self.text[start - self.start : end - self.start]
 
     @cached_property
@@ -56,7 +56,7 @@ class Section:
 
 
 def with_headings(section: Section, text: str) -> str:
-    """A text of a section with the headings that stand above it."""
+    """A text of a section with the headings above it."""
     return "\n".join(filter(None, (section.title, section.heading, text)))
 
 
@@ -105,7 +105,7 @@ class Corpus:
         return self._languages[document]
 
     def lacks(self, text: str) -> list[str]:
-        """The stems of uncommon words of a text that stand in no document."""
+        """The stems of a text's uncommon words that no document has."""
         lists = word_lists().get(language_of(text))
         small = {stem for word in (lists.small if lists else ()) for stem in content(word)}
         return [
@@ -139,13 +139,13 @@ class Corpus:
         return math.log(1 + (len(self.sections) - n + 0.5) / (n + 0.5))
 
     def at(self, document: str, start: int) -> Section:
-        """The section that a character of a document stands in, or the last before it."""
+        """The section that holds a character of a document, or the last before it."""
         here = self._by_document[document]
         return next((section for section in reversed(here) if section.start <= start), here[0])
 
 
 def pairs_with_shared_names(sections: Sequence[Section]) -> Iterator[tuple[Section, Section]]:
-    """Pairs of sections of different documents with a name that stands in both and in few others,
+    """Pairs of sections of different documents with a name that is in both and in few others,
     the rarest names first."""
     places: dict[str, list[Section]] = {}
     for section in sections:

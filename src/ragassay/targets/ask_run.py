@@ -234,7 +234,7 @@ def read_queries(
 
 
 def files_of(output: Path, systems: Iterable[str]) -> dict[str, Path]:
-    """The file of each system: of one the output itself, else ``answers-SYSTEM.jsonl``."""
+    """The file of each system: the output itself for one, else ``answers-SYSTEM.jsonl``."""
     end = next((ending for ending in ENDINGS if output.name.casefold().endswith(ending)), "")
     if not end and output.suffix:
         do = f"Choose a name with -o that ends in {', '.join(ENDINGS)}."
@@ -334,7 +334,7 @@ def evaluate(
         for note in note_lines(list(answers.summaries.values())):
             warn_user(note)
         if isinstance(data, str | Path) and is_golden(Path(data)):
-            options.setdefault("golden", data)  # its documents tell where passages stand
+            options.setdefault("golden", data)  # its documents show where passages are
         data = answers.samples
     return engine.evaluate(
         data, suite, metrics=metrics, judge=judge, environment=environment, save=save, name=name,

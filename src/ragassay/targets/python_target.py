@@ -76,7 +76,7 @@ class PythonTarget(Target):
 
 
 def _is_cancelled() -> bool:
-    """Whether the running task was told to end, by a deadline or the end of the asking."""
+    """Whether the running task was asked to end, by a deadline or the end of the asking."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
 

@@ -29,7 +29,7 @@ _PASSAGES = (
     *("documents", "sources", "source_nodes"),
 )
 _NAMING = ("documents", "sources", "source_documents")
-"""Of these, those that may hold the names of documents in place of texts."""
+"""Those that may hold names of documents in place of texts."""
 _USAGE = {
     "input_tokens": ("input_tokens", "prompt_tokens"),
     "output_tokens": ("output_tokens", "completion_tokens"),
@@ -69,7 +69,7 @@ def shown(text: str) -> str:
 
 
 def reply_of(value: Any) -> SystemReply:
-    """The reply that a returned value stands for: a text, an `Answer` or `Sample`, a mapping (also
+    """The reply that a returned value means: a text, an `Answer` or `Sample`, a mapping (also
     with ``reply``: what a generator of golden sets had to write), an object of LangChain or
     LlamaIndex. An `EndpointError` where it is none of these, or says that the system failed."""
     if isinstance(value, str | Answer):
@@ -99,7 +99,7 @@ def reply_of(value: Any) -> SystemReply:
 
 def read_text(text: str) -> Any:
     """What a system wrote: the JSON object where the text is one, else the text. An `EndpointError`
-    where an object breaks off, or a whole reply stands beside other words."""
+    where an object breaks off, or other words surround a whole reply."""
     try:
         value = json.loads(text)
     except ValueError as error:

@@ -153,7 +153,7 @@ class Target(ABC):
     @abstractmethod
     async def call(self, request: Request, watch: Stopwatch) -> Any:
         """Asks once: a `SystemReply`, or what `reply_of` reads; an `EndpointError` where there is
-        no answer. The watch is told when the first words come."""
+        no answer. The watch learns when the first words come."""
 
     async def answer(self, request: Request, watch: Stopwatch) -> SystemReply:
         """Asks once, and reads the reply. A failure names the system, and holds no secret."""

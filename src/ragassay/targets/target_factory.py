@@ -92,7 +92,7 @@ def starting_mapping(url: str) -> str:
 
 
 def _parted(word: str) -> tuple[str | None, str]:
-    """The name that stands before a word, and the word."""
+    """The name before a word, and the word."""
     word = word.strip()
     match = _NAMED.fullmatch(word)
     if match is None or Path(word).is_file():

@@ -17,7 +17,7 @@ Parts = tuple[str, ...]
 class DocumentNames:
     """Finds documents by their names; ``paths`` are theirs, by id. A name means the document with
     this id; else that with this path, with or without the ending; else that whose path ends with
-    the name or ends it: of several the one with most folders in common."""
+    the name or ends it: the one with most folders in common."""
 
     def __init__(self, paths: Mapping[str, str]) -> None:
         self._ids = paths.keys()

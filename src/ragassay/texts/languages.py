@@ -53,8 +53,8 @@ Key = tuple[str, str]  # kind (``group`` or ``opinion``) and name of a list
 @dataclass(frozen=True)
 class WordLists:
     """What is known of a language: its names in small letters, the small words by which a text is
-    known, the single words of its lists with the lists that hold each, what stands as a part of a
-    text (several words; of Chinese all words), and whether spaces stand between words."""
+    known, the single words of its lists with the lists that hold each, what is found as a part of a
+    text (several words; of Chinese all words), and whether spaces separate words."""
 
     names: Sequence[str]
     small: frozenset[str]
@@ -199,7 +199,7 @@ UNSPACED = (
     "\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uf900-\ufaff\uff66-\uff9f"
     "\U0001b000-\U0001b16f\U00020000-\U0003ffff"
 )
-"""Scripts that put no spaces between words, as what stands between ``[`` and ``]`` of a pattern:
+"""Scripts that put no spaces between words, as what is between ``[`` and ``]`` of a pattern:
 Thai, Lao, Burmese, Khmer, Chinese, Japanese and Yi."""
 
 CHARACTERS = UNSPACED + "\u1100-\u11ff\u3131-\u318e\ua960-\ua97f\uac00-\ud7ff\uffa0-\uffdc"

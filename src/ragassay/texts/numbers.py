@@ -12,7 +12,7 @@ from functools import cache
 from ragassay.texts.languages import CHARACTERS, decimal_signs
 
 SIGNS = {".": "\ue001", "-": "\ue002", ":": "\ue003", "/": "\ue004", "+": "\ue005"}
-"""Characters of no text (private use) that stand for the signs within a number."""
+"""Characters of no text (private use) that replace the signs within a number."""
 
 _DIGIT = re.compile(r"\d")
 _NO_LETTER = rf"(?<![^\W{CHARACTERS}])(?<![.,])"

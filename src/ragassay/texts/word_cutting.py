@@ -16,8 +16,8 @@ from functools import lru_cache
 from ragassay.texts.languages import CHARACTERS, listed
 from ragassay.texts.numbers import SIGNS, folded
 
-# Characters of no text (private use) stand for signs that are no punctuation here; the last one
-# stands behind a character that is a word.
+# Characters of no text (private use) replace signs that are no punctuation here; the last one
+# follows a character that is a word.
 _SIGN_OF = {**SIGNS, "#": "\ue006", "A": "\ue007"}
 _ENDED = "\ue008"
 _BACK = str.maketrans({sign: shown.lower() for shown, sign in _SIGN_OF.items()})

@@ -449,17 +449,17 @@ class Breaker:
         *,
         kind: object = None,
         most: int = UNUSABLE_IN_A_ROW,
-        told: Callable[[Sequence[str]], str] = _no_usable_reply,
+        sentence: Callable[[Sequence[str]], str] = _no_usable_reply,
     ) -> None:
         """Notes that a question has no usable answer, where none had one before. ``most`` of one
-        ``reason`` and ``kind`` in a row end the run, with a sentence that ``told`` makes."""
+        ``reason`` and ``kind`` in a row end the run, with what ``sentence`` makes of them."""
         if self.usable or self.tripped is not None:
             return
         if self._kind != (reason, kind):
             self._unusable, self._kind = [], (reason, kind)
         self._unusable.append(detail)
         if len(self._unusable) >= most:
-            self._trip(reason, told(self._unusable))
+            self._trip(reason, sentence(self._unusable))
 
     def failed(
         self, reason: Reason, detail: str, *, permanent: bool = False, overloaded: bool = False

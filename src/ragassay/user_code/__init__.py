@@ -1,1 +1,1 @@
-"""A user's own code: found by ``module:name``, called, and told apart by its files."""
+"""A user's own code: found by ``module:name``, called, and identified by its files."""

@@ -50,8 +50,8 @@ def read_config(path: str | Path, flags: Mapping[str, Any] | None = None) -> Con
 
 
 def translate(file: ConfigFile) -> None:
-    """Sets the keys of a `RunConfig` that a published configuration stands for. Our own keys may
-    stand beside ``evaluator``; paths are taken from the file's folder, or else from the working
+    """Sets the keys of a `RunConfig` that a published configuration means. Our own keys may
+    be beside ``evaluator``; paths are taken from the file's folder, or else from the working
     directory."""
     _check_keys(file)
     seen: dict[str, tuple[Place, Any]] = {}
@@ -158,7 +158,7 @@ def _evaluator(
 
 
 def _kind(file: ConfigFile, entry: EvaluatorEntry, place: Place) -> str:
-    """The suite that stands for an evaluator."""
+    """The suite of an evaluator."""
     words = {key: word for key in ("name", "type") if (word := getattr(entry, key))}
     if not words:
         raise file.wrong(place, "has neither a name nor a type", _ONE_OF)

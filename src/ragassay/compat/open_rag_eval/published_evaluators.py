@@ -255,7 +255,7 @@ _ROUGE = (
     *(f"runs_rouge{variant}.{part}" for variant in "12L" for part in "fpr"),
     "runs_rouge_ore.f",
 )
-"""What ``rouge_score`` stands for: precision, recall and F of each variant, and the tool's own
+"""What ``rouge_score`` means: precision, recall and F of each variant, and the tool's own
 ROUGE-L."""
 
 

@@ -47,7 +47,7 @@ def parameter_file(pipeline: Path) -> Path:
 def _read(file: Path) -> tuple[Values, Marked]:
     """The parameters of each server, and the file with its lines.
 
-    Of a key that is given twice the later one counts."""
+    The later one of two equal keys counts."""
     content = marked(text_of(file), file, later_wins=True)
     body = {} if content.value is None else content.value
     if not isinstance(body, dict):

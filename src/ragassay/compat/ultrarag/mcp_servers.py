@@ -96,7 +96,7 @@ def of_command(words: list[str], timeout: float) -> ServerAddress:
 def _interpreter(program: Path) -> str:
     """The interpreter of a server folder's program: ours for one that imports ragassay, else that
     of a ``.venv`` in or above its folder, else ``python`` on the path. UltraRAG's servers need
-    packages of versions that cannot stand beside ours."""
+    versions of packages that conflict with ours."""
     if _OF_OURS.search(program.read_text(encoding="utf-8", errors="replace")):
         return sys.executable
     places = (above / ".venv" / name for above in program.resolve().parents for name in _BINARIES)

@@ -93,7 +93,7 @@ def is_pipeline(path: Path) -> bool:
 
 
 def read(path: Path) -> Pipeline:
-    """Reads a pipeline. Of a key that is given twice the later one counts."""
+    """Reads a pipeline. The later one of two equal keys counts."""
     content = marked(text_of(path), path, later_wins=True)
     body = content.value
     if not isinstance(body, dict) or PIPELINE not in body:

@@ -113,7 +113,7 @@ def evaluate_trec(
     ks: Sequence[int] = _KS,
     save_path: str | None = None,
 ) -> Evaluated:
-    """Evaluates a TREC run over the queries that stand in both files.
+    """Evaluates a TREC run over the queries in both files.
 
     Args:
         run_path: TREC run; plain or gzip.

@@ -1,6 +1,6 @@
 """What a model is sent about a question (`build`), and the answer that its reply holds (`read`).
 
-A request has a key under which its answer is kept. Of a reply, the whole is the JSON object, or it
+A request has a key under which its answer is kept. A reply is as a whole the JSON object, or it
 holds exactly one of the agreed form. A number somewhere in prose is never an answer, nor is what is
 only quoted from the material under judgment."""
 
@@ -370,7 +370,7 @@ def _objects(text: str) -> Iterator[tuple[dict[str, Any], str]]:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object's pairs, each key once: of two values nobody knows which is meant."""
+    """An object's pairs, each key once: with two values nobody knows which is meant."""
     body = dict(pairs)
     if len(body) < len(pairs):
         twice = next(key for key, n in Counter(key for key, _ in pairs).items() if n > 1)

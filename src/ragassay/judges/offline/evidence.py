@@ -24,7 +24,7 @@ from ragassay.judges.offline.words import (
 WINDOW = 3  # neighbouring sentences of a passage that are searched together
 MOST_WINDOWS = 1_000  # of a passage; in longer ones, windows hold more sentences
 MOST_PLACES = 64  # sentences that are looked at for one word of a sentence that may be copied
-APART = 4  # how many content words later the second word of a pair may stand
+APART = 4  # how many content words later the second word of a pair may come
 
 
 class Evidence:
@@ -103,7 +103,7 @@ def share_of(wanted: Iterable[str], stems: Set[str]) -> float:
 
 
 def strict(text: str) -> set[str]:
-    """Stems of a text's numbers and names, which no other word can stand for."""
+    """Stems of a text's numbers and names, which no other word can replace."""
     stems = set(content(text))
     return {*filter(is_number, stems), *(names(text) & stems)}
 

@@ -34,15 +34,15 @@ from ragassay.texts.languages import listed
 Kind = Literal["negation", "opposite", "number", "unit", "name", "roles"]
 
 NEAR = 0.75
-"""Share of a sentence's weight that stands in the other one, from which they are compared."""
+"""Share of a sentence's weight that is in the other one, from which they are compared."""
 ALIKE = 0.9
 """Share of the words that two sentences have in common, from which a change of places matters."""
 LEAST = 13  # weight that two sentences must share for another number, unit or name to contradict
 SPREAD = 0.6
 """Share of the other's words, between the first and last in common, that must be in common."""
 EXCHANGED = 0.2
-"""Largest share of a copy's words that stand in the place of others; one word in any case."""
-_PLACE = 3  # most words that stand in one place
+"""Largest share of a copy's words that replace others; one word in any case."""
+_PLACE = 3  # most words in one place
 _LONGEST = 100  # words of a sentence that are compared
 _NEGATIONS = listed("negators")
 _NEGATED_VERB = re.compile(r"([不没沒无無未])(?:是|有|会|會|曾|能)")
@@ -88,7 +88,7 @@ class Word:
     Attributes:
         stem: what is compared; of a small word with an opposite, itself.
         kind: what other word contradicts it in its place.
-        denied: 1 where an odd number of negations stand before it, its own affix among them.
+        denied: 1 where an odd number of negations precede it, its own affix among them.
         reversed: 1 where its own affix denies it (see `unfolded`).
         voice: 1 where a "by" follows soon, 2 where a form of "be" precedes as well.
     """
@@ -149,10 +149,10 @@ class Comparison:
     """What a sentence has in common with another one.
 
     Attributes:
-        near: the share of its weight that stands in the other one in the same order, 0 to 1; what
-            stands in the place of another number, unit, name or of an opposite is left out.
+        near: the share of its weight that is in the other one in the same order, 0 to 1; what
+            replaces another number, unit, name or an opposite is left out.
         kind: how they contradict each other.
-        copy: whether all of it stands in the other one, but for words in the place of others.
+        copy: whether all of it is in the other one, but for replaced words.
         exchanged: of a copy, in how many places, unless only common words are exchanged.
     """
 
@@ -230,7 +230,7 @@ def _opposed(word: Word, other: Word) -> bool:
 
 
 def _turned(own: tuple[Word, ...], other: tuple[Word, ...]) -> bool:
-    """Whether two sentences of the same words have exchanged what stands before and after one of
+    """Whether two sentences of the same words have exchanged what is before and after one of
     them, or only one is passive and they have not."""
     mine = {word.stem: at for at, word in enumerate(own)}
     theirs = {word.stem: at for at, word in enumerate(other)}
@@ -252,8 +252,8 @@ def _turned(own: tuple[Word, ...], other: tuple[Word, ...]) -> bool:
 
 @lru_cache(maxsize=256)
 def near_copy(sentence: str, passages: Evidence) -> Comparison:
-    """The comparison with the nearest sentence of the passages; of those that are about as near,
-    one that does not contradict it counts. Where words change places, a clause before the first
+    """The comparison with the nearest sentence of the passages; among those about as near, one
+    that does not contradict it counts. Where words change places, a clause before the first
     comma is moved to the end ("After five attempts, the account is locked")."""
     texts = [sentence, *passages.nearest(content(sentence))]
     own, *others = map(read, texts)

@@ -73,8 +73,8 @@ def extract_claims(question: asked.ExtractClaims) -> asked.Claims:
 def supports(
     all_claims: Sequence[str], texts: Sequence[str], least: float = CLAIM, part: float = ORDER
 ) -> list[bool]:
-    """Which claims passages support. Claims of one sentence stand or fall together where it is a
-    near copy. Any other one needs its numbers and names in the passages, enough coverage, and the
+    """Which claims passages support. Claims of one sentence have one verdict where it is a near
+    copy. Any other one needs its numbers and names in the passages, enough coverage, and the
     order of its sentence's words. ``least`` and ``part`` take the place of `CLAIM` and `ORDER`."""
     passages = evidence(tuple(texts))
     supported: list[bool] = []
@@ -111,7 +111,7 @@ def supported_share(
 
 
 Cosine = Callable[[str, str], float | None]
-"""Of the vectors of two texts by a sentence encoder, -1 to 1; ``None`` where one has no vector."""
+"""Cosine of two texts' vectors by a sentence encoder, -1 to 1; ``None`` where one has no vector."""
 
 
 def relevance(question: asked.RelevanceGrade, cosine: Cosine | None = None) -> asked.Relevance:

@@ -33,7 +33,7 @@ TURN = re.compile(
     r"|cependant|pero|aunque|ma|tuttavia|mas|maar|но|однако)\b,?|；|;|，?(?:但是?|不过|然而)|けど、|が、",
     re.IGNORECASE,
 )
-"""What may stand between a refusal and an answer."""
+"""What may separate a refusal from an answer."""
 _STATEMENT = 3  # smallest number of content words of an answer beside a refusal in one sentence
 
 
@@ -104,7 +104,7 @@ def _weights() -> tuple[float, ...]:
 
 
 def refuses(answer: str, conversation: str = "") -> bool:
-    """Whether an answer is a refusal and nothing else: where a phrase of refusal stands in it, by
+    """Whether an answer is a refusal and nothing else: where it has a phrase of refusal, by
     the classifier; else only small talk alone and an answer that says nothing are. ``conversation``
     is the query with its earlier turns."""
     kinds = {kind for kind, _ in parts(answer, conversation)}
@@ -147,5 +147,5 @@ def stated(answer: str) -> list[str]:
     every = [] if declined else sentences(answer)
     if all(map(is_talk, every)):
         return [] if is_small_talk(answer) else every
-    told = (sentence for sentence in every if not is_talk(sentence))
-    return [part for part in told if {kind for kind, _ in parts(part)} not in _CLAIM_NOTHING]
+    claiming = (sentence for sentence in every if not is_talk(sentence))
+    return [part for part in claiming if {kind for kind, _ in parts(part)} not in _CLAIM_NOTHING]

@@ -3,7 +3,7 @@
 A word is compared by its stem: NFKC, case folded, light English endings off, and no more than the
 first `STEM` letters, which joins the forms of most European languages. Scripts without spaces give
 overlapping pairs of characters. ``data/words.txt`` and ``data/phrases.txt`` hold the lists;
-refusals and negators stand in the languages' files of `ragassay.texts`.
+refusals and negators are in the languages' files of `ragassay.texts`.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _FORMS, _ENDINGS = (
 )
 """Ending, its replacement, and the smallest number of letters before it."""
 _LONG_UNITS = {form: unit for form, unit in _UNITS.items() if len(form) > 3 and form.isalpha()}
-"""Forms that are units wherever they stand; short ones are after a number."""
+"""Forms that are units anywhere; short ones are after a number."""
 
 
 def visible(text: str) -> str:
@@ -71,7 +71,7 @@ def _read(text: str) -> str:
 
 
 def _single_spaced(text: str) -> str:
-    # Patterns start anew at each place of a run of spaces: their time would grow with its square.
+    # Patterns start again at each place of a run of spaces: their time would grow with its square.
     return _BLANK_LINES.sub("\n", _SPACES.sub(" ", text))
 
 
@@ -213,7 +213,7 @@ def pattern(section: str) -> re.Pattern[str]:
 
 
 def any_of(patterns: str) -> re.Pattern[str]:
-    """What any of several patterns, one a line, matches; case is ignored. ``{name}`` stands for
+    """What any of several patterns, one a line, matches; case is ignored. ``{name}`` means
     what a line ``name = pattern`` above it says."""
     defined: dict[str, str] = {}
     lines: list[str] = []

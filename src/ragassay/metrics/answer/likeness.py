@@ -181,7 +181,7 @@ def _idf(samples: Iterable[Sample], encoder: Encoder) -> Idf:
 class BertScore(EncoderMetric):
     """Likeness in meaning to the best reference, token by token (BERTScore).
 
-    Of several references the best value counts, for each of precision, recall and F by itself. Raw
+    The best value of several references counts, for each of precision, recall and F by itself. Raw
     values lie mostly from 0.4 to 1; rescaled ones spread from about 0 to 1, and may be negative. A
     text longer than the model takes is cut, and the score says so.
 

@@ -29,7 +29,7 @@ _NUMBER = r"(?:n[°ºr.]|no\.|№)"
 PREFIX = rf"(?:{'|'.join(held('sources').values())})"
 """Words before the number of a citation in any language: ``[doc 1]``, ``[источник: 2]``."""
 BEFORE = rf"(?:{PREFIX}[\s:：#_.\-]*(?:{_NUMBER}\s*)?|{_NUMBER}\s*|[dps](?=\d)|[#^])"
-"""What stands before the number of a citation."""
+"""What precedes the number of a citation."""
 
 _NUMBERED = rf"(?i){BEFORE}?(\d+)"
 """Patterns with the words of all languages are text: ``re`` compiles and keeps those in use."""
@@ -75,7 +75,7 @@ _LABEL = re.compile(r"\s*([^\s:][^:\n]{0,150}?\.[a-z]{2,5}(?:#[\w=.,-]+)?)\s*:\s
 
 
 def is_source(content: str) -> bool:
-    """Whether what stands in brackets looks like the name of a file or an address."""
+    """Whether what is in brackets looks like the name of a file or an address."""
     return _SOURCE.fullmatch(content.strip()) is not None
 
 
@@ -319,7 +319,7 @@ def _keys(inside: str, ids: Container[str], *, bracketed: bool) -> tuple[str, ..
 
 
 def _numbered(piece: str) -> list[str]:
-    """The keys that a number, or a range of numbers, stands for; a prefix stays with its number."""
+    """The keys that a number, or a range of numbers, means; a prefix stays with its number."""
     if named := re.fullmatch(_IN_NUMERALS, piece):
         piece = f"{named[1]}{numerals(named[2])}"
     item = re.fullmatch(_ITEM, piece, re.IGNORECASE)

@@ -120,7 +120,7 @@ class _Piece(NamedTuple):
 
 
 class _Placed(NamedTuple):
-    """Where citations stood: before character ``at`` of the text without them."""
+    """Where citations were: before character ``at`` of the text without them."""
 
     at: int
     leads: bool
@@ -128,7 +128,7 @@ class _Placed(NamedTuple):
 
 
 def _without_marks(text: str, passages: Sequence[Passage]) -> tuple[str, list[_Placed]]:
-    """A text without its citations and without a list of sources, and where citations stood."""
+    """A text without its citations and without a list of sources, and where citations were."""
     citations = marks(text, Citable(passages), len(passages))
     end = _body_end(text, citations)
     pieces, placed = list[str](), list[_Placed]()

@@ -84,8 +84,7 @@ async def links(
     ask: Ask, statements: tuple[Statement, ...], passages: tuple[Passage, ...]
 ) -> list[list[Link]] | Unscored:
     """The judge's answer on each citation of each statement; for `Ask.once`. A passage that was not
-    retrieved is not asked about; of several passages of one cited document the one that supports
-    most counts."""
+    retrieved is not asked about; the passage of a cited document that supports most counts."""
     citable, keys = Citable(passages), passage_keys(passages)
     citations = [_cited(item, citable) for item in statements]
     questions: dict[tuple[int, int], CitationSupport] = {}
@@ -404,7 +403,7 @@ class CitationTrec(_OfSentences):
 class CitationSentences(_OfSentences):
     """Support of all citations, sentence by sentence (corrected).
 
-    Differs from ``citation`` where sentences without a citation stand before one that has one (they
+    Differs from ``citation`` where sentences without a citation precede one that has one (they
     count as uncited), and where a sentence has several citations: it is worth its best one.
 
     Part precision: mean over all citations

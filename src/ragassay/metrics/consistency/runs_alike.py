@@ -171,7 +171,7 @@ class _RunsRouge(AnswersMetric, PairsMetric):
 class RunsRouge1(_RunsRouge):
     """Words that the answers of repeated runs share, over all pairs (ROUGE-1).
 
-    F is the same in both directions; P is the share of the later answer's words that stand in the
+    F is the same in both directions; P is the share of the later answer's words that are in the
     earlier one, R the share of the earlier one's.
     """
 
@@ -231,10 +231,10 @@ def union_lcs(hypothesis: Sentences, reference: Sentences) -> PRF:
 
 
 def _common_words(reference: Sequence[str], hypothesis: Sequence[str]) -> set[str]:
-    """The words of one longest common subsequence: of several the one that the package chooses,
-    which reads from the end."""
+    """The words of one longest common subsequence: the one that the package chooses, which reads
+    from the end."""
     known = set(reference)
-    # Words that the reference lacks are always passed over.
+    # Words that the reference lacks are always skipped.
     left, top = reference, [word for word in hypothesis if word in known]
     if not top:
         return set()

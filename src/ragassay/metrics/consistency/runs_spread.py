@@ -38,7 +38,7 @@ class RunsMetric(Metric):
 
 
 Values = Sequence[Value | None]
-"""Of a metric in the runs of a query; ``None`` where it is unscored."""
+"""A metric's values in the runs of a query; ``None`` where it is unscored."""
 
 
 def _known(values: Values) -> list[Value]:

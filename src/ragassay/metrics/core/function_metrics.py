@@ -111,7 +111,7 @@ class FunctionMetric(Metric):
         return {**{name: _part_of(sample, name) for name in self.fields}, **own_parameters}
 
     def _outcome(self, value: Any) -> Outcome:
-        """The outcome that a returned value stands for."""
+        """The outcome that a returned value means."""
         explanation = ""
         if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], str):
             value, explanation = value

@@ -212,7 +212,7 @@ class Metric(ABC):
         inputs: the metrics whose outcomes it reads from the window.
         weights: the models that it uses itself (not those of its inputs).
         embeds: whether it uses the run's embedder itself.
-        aliases: other names, each mapped to the expression it stands for.
+        aliases: other names, each mapped to the expression it means.
         kind: arithmetic, model or judge.
         says: whether its value is a number, a flag (yes or no) or a label.
         version: raised when the same input would give another value.
@@ -472,9 +472,8 @@ def measure(name: str, *aliases: str, base: type[Measured], **facts: Any) -> Cal
 
 @cache
 def registered() -> tuple[Mapping[str, type[Metric]], Mapping[str, str]]:
-    """All metric classes imported so far, by canonical name and in the order of these names,
-    whichever was imported first; and what their aliases stand for (see
-    ``naming.metric_classes``)."""
+    """All metric classes imported so far, by canonical name and in the order of these names;
+    and what their aliases mean (see ``naming.metric_classes``)."""
     names = sorted(_CLASSES, key=lambda name: (name.casefold(), name))
     classes = {name: _CLASSES[name] for name in names}
     return classes, {

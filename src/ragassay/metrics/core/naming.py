@@ -31,10 +31,10 @@ DEFAULT_KS = (1, 5, 10, 20, 50, 100)
 """UltraRAG's default cut-offs."""
 
 ULTRARAG_RANKED = {"recall": "Recall", "ndcg": "nDCG", "precision": "P"}
-"""UltraRAG's names that stand for one metric at each of its ``ks``."""
+"""UltraRAG's names that mean one metric at each of its ``ks``."""
 
 SEVERAL: Mapping[str, tuple[str, ...]] = {"rouge_score": ("rouge1.f", "rouge2.f", "rougeL.f")}
-"""Published names that stand for several metrics: datapizza's function gives three values."""
+"""Published names of several metrics: datapizza's function gives three values."""
 
 _GRAMMAR = re.compile(
     r"^(?P<name>[A-Za-z0-9_\-]+)"
@@ -61,7 +61,7 @@ def metric_classes() -> Mapping[str, type[Metric]]:
 
 
 def aliases() -> Mapping[str, str]:
-    """Every alias with the expression that it stands for."""
+    """Every alias with the expression that it means."""
     metric_classes()
     return registered()[1]
 
@@ -180,8 +180,8 @@ def _unknown(name: str, text: str, local: Mapping[str, str]) -> UsageError:
 
 
 def find(text: str, local: Mapping[str, str] | None = None) -> list[tuple[type[Metric], str]]:
-    """The class that a name stands for, and its canonical spelling; a required cut-off may be
-    missing. More than one only for a name that stands for several metrics (`SEVERAL`)."""
+    """The class that a name means, and its canonical spelling; a required cut-off may be
+    missing. More than one only for a name of several metrics (`SEVERAL`)."""
     try:
         metrics = [parse(each, local) for each in _expanded(text.strip(), local or {})]
         return [(type(metric), str(metric)) for metric in metrics]
@@ -203,7 +203,7 @@ def parameters(*metrics: Metric | type[Metric]) -> dict[str, dataclasses.Field[A
 
 
 def with_parameters(metric: Metric, values: Mapping[str, Any]) -> Metric:
-    """The metric with some of its parameters set, as if they stood in its name."""
+    """The metric with some of its parameters set, as if they were in its name."""
     typed = {
         key: _convert(metric.name, type(metric), key, str(value)) for key, value in values.items()
     }
@@ -212,7 +212,7 @@ def with_parameters(metric: Metric, values: Mapping[str, Any]) -> Metric:
 
 def published_name(name: str, metric: Metric, usual: Metric) -> str:
     """A published name of a metric, with the parameters that set it apart from ``usual``, for which
-    the name stands by itself, except those that a note names beside the values."""
+    the name is enough, except those that a note names beside the values."""
     params = [
         f"{key}={spelling(value)}"
         for key, spec in parameters(metric).items()
@@ -259,7 +259,7 @@ def metrics_by_name(
     under the name that results show it by, which is the one that it was asked by, as it was typed
     (``MRR``, ``UMBRELA``); a canonical name is completed (``rougeL.f``).
 
-    A name that needs a cut-off and has none stands for one metric at each of ``ks``. So do
+    A name that needs a cut-off and has none means one metric at each of ``ks``. So do
     UltraRAG's ``recall``, ``ndcg`` and ``precision``, unless ``local`` says what they mean.
     """
     listed = split(names)
@@ -284,7 +284,7 @@ def metrics_by_name(
 
 
 def _expanded(name: str, local: Mapping[str, str], ks: Sequence[int] = ()) -> list[str]:
-    """The names that a name stands for: itself, unless it is a published one of several metrics."""
+    """The names that a name means: itself, unless it is a published one of several metrics."""
     folded = name.casefold()
     if name not in local:
         if folded in ULTRARAG_RANKED and name != ULTRARAG_RANKED[folded]:

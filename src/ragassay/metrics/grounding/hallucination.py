@@ -342,7 +342,7 @@ def _others(sample: Sample) -> dict[str, list[str]]:
 class ClaimRecall(JudgedMetric):
     """Share of the reference's claims that the passages support.
 
-    Of several references the one with the largest share counts. Where nothing was retrieved, no
+    The largest share among several references counts. Where nothing was retrieved, no
     claim is supported.
 
     Formula: claims of the reference that the passages support / its claims

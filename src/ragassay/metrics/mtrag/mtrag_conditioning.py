@@ -82,7 +82,7 @@ def idk_cell(
     *,
     underspecified: float | None = None,
 ) -> float | None:
-    """The table's entry for an answer: 1, 0, or ``None`` where the metric's own value stands."""
+    """The table's entry for an answer: 1, 0, or ``None`` where the metric's own value counts."""
     if answerability is None or answerability == "":
         raise InputError("the label is missing", field="answerability", hint=NO_LABEL + ".")
     labels = ", ".join(label.upper() for label in Answerability)

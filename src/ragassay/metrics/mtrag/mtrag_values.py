@@ -204,7 +204,7 @@ def reference_recall(view: ReferencedAnswer) -> list[float]:
 class ReferenceRougeL(_OfTargets):
     """ROUGE-L F against the first target, unstemmed (MT-RAG RougeL_stemFalse).
 
-    Equal to ``rougeL(stem=false).f`` with one target; of several, that metric takes the best.
+    Equal to ``rougeL(stem=false).f`` with one target; with several, that metric takes the best.
 
     Formula: ROUGE-L F against the first target
     Misleads where: counts words, not meaning

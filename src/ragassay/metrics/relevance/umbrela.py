@@ -70,7 +70,7 @@ class Umbrela(GradesMetric):
 
     0 not related to the query, 1 related, 2 some answer, 3 the exact answer. The part ``grades``
     holds them by passage id (or rank). Where nothing was retrieved there is no mean; the metrics of
-    the ranking are 0 then. Of a conversation, the judge sees the user's earlier turns, too; without
+    the ranking are 0 then. In a conversation, the judge sees the user's earlier turns, too; without
     them the prompt is UMBRELA's. Where the judge fails to grade one passage, the sample is
     unscored.
 

@@ -64,7 +64,7 @@ class Preferences(Rankings):
 
 def from_frames(preferences: pl.DataFrame, run: pl.DataFrame) -> Preferences:
     """Preferences from polars frames, rows in any order; without the column ``subgroup`` each group
-    is one. Documents with one score stand in ascending order of their ids: here trec_eval does not
+    is one. Documents with one score are in ascending order of their ids: here trec_eval does not
     turn that order around."""
     import polars as pl
 
@@ -105,7 +105,7 @@ class Counts(NamedTuple):
     Attributes:
         groups: one entry a group.
         shares: for each pair of documents with a preference, the share of groups that prefer the
-            one that stands higher: of pairs both retrieved, and of pairs of which one was.
+            one that ranks higher: of pairs both retrieved, and of pairs of which one was.
         n_neither: pairs with a preference of which neither document was retrieved.
     """
 
@@ -263,7 +263,7 @@ def _group_counts(preferred: Matrix, level: Floats, n: int, *, partial: bool) ->
     R, N = int(relevant.sum()), int(irrelevant.sum())  # noqa: N806 - the field's letters
     R_ret, N_ret = int(relevant[:n].sum()), int(irrelevant[:n].sum())  # noqa: N806
     if R >= N:
-        # Irrelevant documents that the judgements lack stand below all relevant ones retrieved.
+        # Irrelevant documents that the judgements lack rank below all relevant ones retrieved.
         balanced = _nan_ratio(both + implied + R_ret * (R - N), n_possible + R * (R - N))
     else:
         balanced = _over_first(preferred, lowest, n, R, partial=partial)

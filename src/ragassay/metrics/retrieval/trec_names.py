@@ -41,7 +41,7 @@ _FIFTHS = "0.2,0.4,0.6,0.8,1.0,1.2,1.4,1.6,1.8,2.0"
 class TrecMeasure:
     """One line of trec_eval's output: what it prints, such as ``P_10``, the metric that computes it
     (``None`` for ``runid``), where it appears, and the judgements that it can be computed from
-    (``prefs`` stands for both kinds of preferences; ``None`` for any)."""
+    (``prefs`` means both kinds of preferences; ``None`` for any)."""
 
     label: str
     metric: RankingMetric | PreferenceMeasure | None
@@ -166,7 +166,7 @@ def resolve(
     ultrarag: bool = False,
 ) -> list[TrecMeasure]:
     """The measures that trec_eval's names with their parameters (``P.5,10``), its nicknames, or
-    names of ours stand for; without names the nickname that suits ``judgements``. trec_eval's
+    names of ours mean; without names the nickname that suits ``judgements``. trec_eval's
     meaning of a name holds, except of UltraRAG's names where ``ks`` or ``ultrarag`` is given.
     ``n_docs`` is the size of the collection, for utility."""
     pieces = [piece for name in names for piece in naming.split(name)]

@@ -279,7 +279,7 @@ class Baseline:
 
 
 def baseline(lang: str, model: str, layer: int, file: str = "") -> Baseline:
-    """The baseline of a language (``en``, ``zh``, ``en-sci`` ...), model and layer; of a local
+    """The baseline of a language (``en``, ``zh``, ``en-sci`` ...), model and layer; from a local
     ``file`` in bert-score's form (``LAYER,P,R,F``, one line a layer) in place of the bundled
     numbers. An `Unusable` says what there is where there is none."""
     if file:

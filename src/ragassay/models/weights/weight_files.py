@@ -149,7 +149,7 @@ def identity(weights: Weights, folders: Mapping[str, str]) -> str:
 
 
 def label_of(weights: Weights, folders: Mapping[str, str]) -> str:
-    """A model's name for people: of a folder its `identity`, which tells what it holds."""
+    """A model's name for people: a folder's is its `identity`, which shows what it holds."""
     return identity(weights, folders) if Path(weights.name).is_dir() else str(weights)
 
 

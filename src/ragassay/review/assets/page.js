@@ -137,7 +137,7 @@ const Page = (function () {
   }
 
   // Listens to keys, their buttons, the name and the filters. What `first` makes of a key comes before
-  // its entry in `keys`; it is told the event, and whether the key stands alone and is no text.
+  // its entry in `keys`; it gets the event, and whether the key is alone and is no text.
   function listen(own, keys, first) {
     part = own;
     const all = { ...keys, n: () => alone(() => move(1)), p: () => alone(() => move(-1)), u: () => alone(part.undo), "?": help };

@@ -84,7 +84,7 @@
       box.append(el("h2", "Earlier turns"));
       item.history.forEach((one) => {
         const line = el("p", "", { class: "turn " + one.speaker, dir: "auto" });
-        // The direction is that of the text: what stands in bdi does not count.
+        // The direction is that of the text: what is in bdi does not count.
         line.append(el("bdi", one.speaker + ":"), " " + Spans.shown(one.text));
         box.append(line);
       });
@@ -94,8 +94,8 @@
     box.append(...listed("References: right answers", draft.references, "", (one) => el("li", one, { dir: "auto" })));
     box.append(...listed("Negative references: wrong answers", draft.negative_references, "wrong", (one) => {
       const line = el("li", one.text, { dir: "auto" });
-      const told = [one.kind, one.by && "by " + one.by].filter(Boolean).join(", ");
-      if (told) line.append(el("small", told));
+      const words = [one.kind, one.by && "by " + one.by].filter(Boolean).join(", ");
+      if (words) line.append(el("small", words));
       return line;
     }));
     if (draft.gold === null) box.append(el("h2", "Gold spans"), el("p", "Nobody judged which places answer this query.", { class: "muted" }));
@@ -230,8 +230,8 @@
   function drawDocument(moves) {
     const { text, headings } = texts.get(`/documents/${kindOf(here())}/${shownDocument}`) || { text: "", headings: [] };
     const all = Spans.points(text), own = (draft.gold || []).filter((one) => one.document === shownDocument);
-    const stands = (one) => all.slice(one.start, one.end).join("") === one.text;
-    const there = own.filter(stands), near = item.nearly.filter((one) => one.document === shownDocument && stands(one));
+    const matches = (one) => all.slice(one.start, one.end).join("") === one.text;
+    const there = own.filter(matches), near = item.nearly.filter((one) => one.document === shownDocument && matches(one));
     Spans.draw($("text"), text, there, chosen, near);
     const first = there.includes(chosen) || near.includes(chosen) ? chosen : [...there, ...near][0];
     const above = first && headings.filter((one) => one.start <= first.start).pop();
@@ -278,8 +278,8 @@
       const left = decision === "tag" ? { ...draft } : null;
       drafts.delete(key);
       await refresh();
-      const told = { accept: "accepted", edit: "accepted with changes", reject: "rejected", tag: "tagged" }[answer.decision];
-      let note = `${entry.key}: ${told}` + (answer.applied ? "." : ". Another reviewer decides, too.");
+      const done = { accept: "accepted", edit: "accepted with changes", reject: "rejected", tag: "tagged" }[answer.decision];
+      let note = `${entry.key}: ${done}` + (answer.applied ? "." : ". Another reviewer decides, too.");
       if (answer.right !== null) note = `${entry.key}: ${answer.right ? "as known" : "known answer"}: ${answer.known}.`;
       if (decision === "tag") {
         await open();

@@ -42,7 +42,7 @@ MISSING = (
 )
 _SAFE = ("GET", "HEAD", "OPTIONS")
 _UNKNOWN_BYTES = 4 * 1024
-"""Of the body of a request without a token: that of a sign-in is smaller."""
+"""Largest body of a request without a token: a sign-in's is smaller."""
 _PORTS = {"http": 80, "https": 443}
 
 

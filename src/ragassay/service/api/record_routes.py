@@ -276,7 +276,7 @@ def encoded(place: tuple[Any, ...] | None) -> str | None:
 
 
 def decoded(cursor: str | None) -> tuple[float, int] | None:
-    """The place that a cursor stands for."""
+    """The place that a cursor means."""
     if cursor is None:
         return None
     try:

@@ -59,8 +59,8 @@ def of_json(most_bytes: int) -> Bounds:
 
 
 class BodyWithin:
-    """Receives a body within its bounds, which may be set before it is read. Of what is too much or
-    too late the application sees a client that left, and ``refusal`` is the answer."""
+    """Receives a body within its bounds, which may be set before it is read. If it is too large or
+    late, the application sees a client that left, and ``refusal`` is the answer."""
 
     def __init__(
         self, receive: Receive, bounds: Bounds | None = None, *, has_body: bool = True

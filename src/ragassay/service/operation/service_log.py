@@ -134,7 +134,7 @@ def _route_of(scope: Scope) -> str:
     template = getattr(scope.get("route"), "path_format", None)
     if template is None:
         return "other"
-    # A route knows its path within its router: what stands before is the router's own.
+    # A route knows its path within its router: what precedes it is the router's own.
     own = template.format_map(scope["path_params"])
     return str(scope["path"].removesuffix(own) + template)
 

@@ -103,7 +103,7 @@ class Store:
             return [connection.execute(statement).rowcount for statement in statements][-1]
 
     def remove(self, table: sa.Table, key: str) -> None:
-        """Deletes the row of an id, and what belongs to it: of a project also its paid answers."""
+        """Deletes the row of an id, and what belongs to it: a project's paid answers, too."""
         with self.writing() as connection:
             if not connection.execute(sa.delete(table).where(table.c.id == key)).rowcount:
                 raise NotThere(_kind(table), key)

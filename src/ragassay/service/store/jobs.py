@@ -111,7 +111,7 @@ class Queue:
 
     def __init__(self, store: Store, worker: str, *, lease: float = LEASE_S) -> None:
         self._store, self._worker, self._lease = store, worker, lease
-        # Of each job that somebody has: the beat, and when this worker first saw it.
+        # For each job that somebody has: the beat, and when this worker first saw it.
         self._seen: dict[str, tuple[int, float]] = {}
 
     def take(self) -> Job | None:

@@ -32,7 +32,7 @@ SEARCHED = 500
 PAGE = 1_000
 """Records that are read or written by one statement: databases limit its parameters."""
 _PLACE = tuple_(records.c.timestamp, records.c.number)
-"""Where a record stands in the order of time."""
+"""Where a record is in the order of time."""
 
 
 class StoredRecord(BaseModel):

@@ -92,7 +92,7 @@ records = Table(
     Column("is_latest", Boolean, nullable=False, server_default=true()),
     Column("timestamp", Float, nullable=False),
     Column("received", Float, nullable=False),
-    # Of the body: the same record sent again changes nothing.
+    # The body's hash: the same record sent again changes nothing.
     Column("hash", LargeBinary(16), nullable=False),
     # What a search looks into: id, system, query, answer, in small letters.
     Column("search", Text, nullable=False),
@@ -111,7 +111,7 @@ reports = _made_table(
     Column("to_timestamp", Float),
     # What a `ReportOptions` holds.
     Column("options", JSON, nullable=False),
-    # Of its summary, for lists: means and intervals.
+    # Means and intervals of its summary, for lists.
     Column("headline", JSON),
 )
 

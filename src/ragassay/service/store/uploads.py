@@ -39,7 +39,7 @@ PART = 4 << 20
 BATCH = 5_000
 """Records of one transaction."""
 MOST_RECORDS = 2_000_000
-"""Of one file: a small compressed file may hold any number of them."""
+"""In one file: a small compressed file may hold any number of them."""
 MOST_SHOWN = 400
 """Characters of a cell in a preview."""
 _NO_TIME = (
@@ -200,7 +200,7 @@ def import_upload(
 
 
 class _PreviewMapper(PlacingMapper, ServiceMapper):
-    """Notes the first record that cannot be read, and the samples that stand for such records."""
+    """Notes the first record that cannot be read, and the samples in place of such records."""
 
     def __init__(self, path: Path, **options: Unpack[MapperOptions]) -> None:
         options["notes"] = self.notes = Notes()

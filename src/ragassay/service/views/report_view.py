@@ -40,7 +40,7 @@ from ragassay.reports.views.diagnosis_view import FAULTS
 from ragassay.service.store.run_archives import as_report
 
 RUN, ROWS, PIECES = "run", "index.sqlite", "page.json"
-"""Of a view's folder: the run folder, the index, and the parts of the report's page."""
+"""In a view's folder: the run folder, the index, and the parts of the report's page."""
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -71,7 +71,7 @@ class RowQuery:
 
 
 class Beside(NamedTuple):
-    """Where a row stands: its position from 0, of how many, and the rows before and after it."""
+    """Where a row is: its position from 0, of how many, and the rows before and after it."""
 
     at: int
     n: int

@@ -31,7 +31,7 @@ from ragassay.transport.sending import UNUSABLE_IN_A_ROW, Sender, Tally
 
 ALIKE_ADDRESSES = 5
 """So many refusals of the address or the key in a row, before the first answer, end the asking of a
-system; of other failures of one kind `UNUSABLE_IN_A_ROW`."""
+system; so do `UNUSABLE_IN_A_ROW` other failures of one kind."""
 
 MOST_WAYS = 5
 """Different failures that are listed one by one; the others are counted."""
@@ -47,12 +47,12 @@ _ADVICE = {
 _CUT = "Check the system's log and repeat the same 'ragassay ask'."
 
 _CHARACTERS = 3.0
-"""Of a request, to a token: rather too few than too many."""
+"""A request's characters to a token: rather too few than too many."""
 
 _WRITTEN = 1_000
 """Tokens that an answer of a model with a list price takes, until there is a longer one."""
 
-_UNTOLD = {
+_MISSING = {
     "dollars": "what an answer costs. Let it report that in US dollars: in a mapping file "
     "'usage: {cost: PATH}', else the key 'cost' beside 'answer'.",
     "tokens": "how many an answer takes. Let it report that: in a mapping file 'usage: "
@@ -89,7 +89,7 @@ class System:
         ):
             most = ALIKE_ADDRESSES if isinstance(error, RefusedAddressError) else UNUSABLE_IN_A_ROW
             self.sender.breaker.unusable(
-                error.detail, error.reason, kind=type(error), most=most, told=_given_up
+                error.detail, error.reason, kind=type(error), most=most, sentence=_given_up
             )
 
 
@@ -100,7 +100,7 @@ def _given_up(details: Sequence[str]) -> str:
     return f"the first {len(details)} queries failed, so no more are asked. {listed}."
 
 
-def told(error: EndpointError) -> str:
+def failure_text(error: EndpointError) -> str:
     """What a failure says, and what to do about it where that is known."""
     advice = _CUT if isinstance(error, CutReplyError) else _ADVICE.get(error.reason, "")
     words = f"{error.detail.rstrip('.')}. {advice}"
@@ -151,13 +151,13 @@ class SystemAccount(Account):
         # An answer without its cost or tokens counts like the dearest and longest so far.
         cost = self._dearest if completion.cost is None else completion.cost
         tokens = counted if completion.counted else self._longest
-        # Of an answer that gives one of the two counts of tokens, that one counts.
+        # Where an answer gives one of the two counts of tokens, that one counts.
         self.budget.settle(pay, cost, max(tokens or 0, counted))
         for unit, amount in {"dollars": cost, "tokens": tokens}.items():
             if amount is None and getattr(self.budget, unit) is not None:
                 other = "tokens, which it reports ('2M tokens'), or " if completion.counted else ""
                 return (
-                    f"the budget is in {unit}, and the system does not report {_UNTOLD[unit]} Or "
+                    f"the budget is in {unit}, and the system does not report {_MISSING[unit]} Or "
                     f"give a budget in {other}calls ('200 calls')."
                 )
         return None

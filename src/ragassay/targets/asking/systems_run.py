@@ -30,9 +30,9 @@ from ragassay.targets.asking.system import (
     AskedQuery,
     System,
     SystemAccount,
+    failure_text,
     read,
     request_of,
-    told,
 )
 from ragassay.targets.reply_shapes import SystemReply
 from ragassay.targets.target import Target
@@ -291,9 +291,9 @@ class SystemsRun:
         return asked.answered(stored)
 
     async def _failed(self, asked: AskedQuery, error: EndpointError) -> Sample:
-        """The sample of a failure, which is kept; of one that was stopped an earlier one counts. A
+        """The sample of a failure, which is kept; for one that was stopped an earlier one counts. A
         query that was answered before keeps that answer."""
-        is_stopped, detail = isinstance(error, Stopped), told(error)
+        is_stopped, detail = isinstance(error, Stopped), failure_text(error)
         reason = STOPPED if is_stopped else str(error.reason)
         measured: dict[str, Any] = {
             "attempts": asked.tally.attempts,

@@ -173,7 +173,7 @@ class HttpTarget(Target):
         return self._made("" if answer is NOTHING else answer, [value])
 
     async def _read_stream(self, response: aiohttp.ClientResponse, watch: Stopwatch) -> SystemReply:
-        """The reply that the events of a stream stand for together."""
+        """The reply that the events of a stream form together."""
         import aiohttp
 
         values: list[Any] = []

@@ -27,7 +27,7 @@ SAMPLING = (
 )
 """The sampling parameters that are known by these names everywhere here; others go as they are."""
 
-CONNECT_S = 10.0  # seconds until a connection must stand
+CONNECT_S = 10.0  # seconds until a connection must be open
 TIMEOUT_S = 120.0  # seconds that a request may take
 Message = Mapping[str, str]  # ``{"role": "system" | "user" | "assistant", "content": ...}``
 
