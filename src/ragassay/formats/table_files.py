@@ -33,8 +33,6 @@ Rows = Iterator[tuple[int, dict[str, Any]]]
 
 def _text_rows(path: Path, mapper: Mapper) -> Rows:
     for line, row in delimited.rows(path, mapper.encoding, mapper.delimiter):
-        if (row.get("") or "").isdecimal():  # pandas writes the index of a frame so, by default
-            del row[""]
         yield line, cast("dict[str, Any]", row)
 
 

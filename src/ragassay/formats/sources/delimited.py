@@ -54,6 +54,8 @@ def rows(
                 # Rows of delimiters alone are what spreadsheets leave at the end.
                 if any(cells):
                     row = {key: cell or None for key, cell in zip(columns, cells, strict=True)}
+                    if (row.get("") or "").isdecimal():  # pandas writes the index of a frame so
+                        del row[""]
                     yield number, row
             elif cells:
                 raise wrong("row_width", path=path, line=number, n=len(cells), width=width)
