@@ -231,7 +231,8 @@ class _Reader:
         step = self._step(record, self._shape["span"], line)
         needs = self._shape.get("needs", {})
         if lacking := [column for name, column in needs.items() if not getattr(step, name)]:
-            missing = wrong("span_lacks", field=lacking[0].split("|")[0], names=" or no ".join(needs))
+            field = lacking[0].partition("|")[0]
+            missing = wrong("span_lacks", field=field, names=" or no ".join(needs))
             raise missing.but(hint=self._hint)
         yield step if step.parent is not None else replace(step, parent=above)
         for child in record.get(self._shape.get("child", "")) or ():
