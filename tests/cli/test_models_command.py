@@ -39,9 +39,8 @@ NEEDS = "the extra 'models' is not installed"
 
 def test_the_page_lists_every_model_with_its_commit_licence_and_size() -> None:
     page = (Path(__file__).resolve().parents[2] / "docs" / "models.md").read_text(encoding="utf-8")
-    rows = re.findall(
-        r"^\| `([^`]+/[^`]+|xlm[^`]+)` \| `(\w+)` \| .+ \| (.+) \| (.+) \|$", page, re.M
-    )
+    form = r"(?m)^\| `([^`]+/[^`]+|xlm[^`]+)` \| `(\w+)` \| .+ \| (.+) \| (.+) \|$"
+    rows = re.findall(form, page)
     told = {name: tuple(rest) for name, *rest in rows}
     for name, commit in PINNED.items():
         assert re.fullmatch(r"[0-9a-f]{40}", commit), name
@@ -188,9 +187,8 @@ def test_fetched_into_a_folder_it_can_be_copied_and_named(hub, outside, tmp_path
     names = {path.name for path in place.iterdir() if not path.name.startswith(".")}
     assert names == {"config.json", "model.safetensors", "tokenizer.json"}
     assert "HHEMv2Config" in (place / "config.json").read_text(), "the model's own, not another's"
-    assert not (tmp_path / "home" / "hub").exists() or not any(
-        (tmp_path / "home" / "hub").iterdir()
-    )
+    cache = tmp_path / "home" / "hub"
+    assert not cache.exists() or not any(cache.iterdir())
 
 
 @pytest.mark.parametrize(("words", "says"), [

@@ -89,15 +89,15 @@ def test_phoenix_spans_in_every_file(tmp_path: Path, suffix: str) -> None:
     elif suffix == "parquet":
         pl.DataFrame(PHOENIX, infer_schema_length=None).write_parquet(path)
     else:
-        rows = [
-            {k: json.dumps(v) if isinstance(v, list) else v for k, v in one.items()}
-            for one in PHOENIX
-        ]
+        rows = [PHOENIX[0], PHOENIX[1] | {"attributes.retrieval.documents": json.dumps(FOUND)}]
         pl.DataFrame(rows, infer_schema_length=None).write_csv(path)
     (one,) = read(path, "phoenix")
     is_expected(one)
     assert (one.passages or ())[0].score == 0.5 and one.metadata["conversation_id"] == "s"
     assert one.metadata["user_id"] == "u", "of whichever step has it"
+
+
+KIND = "openinference.span.kind"
 
 
 def otlp(*spans: dict[str, Any]) -> dict[str, Any]:
@@ -122,28 +122,24 @@ def test_a_retrieval_whose_documents_are_not_exported_says_nothing(tmp_path, giv
     root = otlp_span("rag", "", 0, **{"input.value": Q, "output.value": A})
     output = {} if given is None else {"output.value": given}
     hidden = {
-        kind: otlp_span(kind, "rag", at, **{"openinference.span.kind": kind}, **output)
+        kind: otlp_span(kind, "rag", at, **{KIND: kind}, **output)
         for at, kind in enumerate(("RETRIEVER", "RERANKER"), 1)
     }
     told = [{"page_content": text} for _, text in DOCS]
-    search = otlp_span(
-        *("search", "rag", 1),
-        **{"openinference.span.kind": "RETRIEVER", "output.value": json.dumps(told)},
-    )
+    search = otlp_span("search", "rag", 1, **{KIND: "RETRIEVER", "output.value": json.dumps(told)})
     # What a hidden reranking left of it is not known either.
     for steps in ([hidden["RETRIEVER"]], [search, hidden["RERANKER"]]):
         notes = Notes()
         (one,) = load(write(tmp_path / "a.json", otlp(root, *steps)), notes=notes)
         assert one.passages is None and one.query == Q
         assert any("retrieval steps without their documents" in line for line in notes)
-    empty = otlp_span(
-        "none", "rag", 1, **{"openinference.span.kind": "RETRIEVER", "output.value": "[]"}
-    )
+    empty = otlp_span("none", "rag", 1, **{KIND: "RETRIEVER", "output.value": "[]"})
     (one,) = read(write(tmp_path / "a.json", otlp(root, empty)), "otlp")
     assert one.passages == ()
-    kind = {"openinference.span.kind": "RERANKER"}
     first, last = (
-        otlp_span(f"cut {at}", "rag", at, **kind, **{"output.value": json.dumps(["b", "a"][:n])})
+        otlp_span(
+            f"{at}", "rag", at, **{KIND: "RERANKER", "output.value": json.dumps(["b", "a"][:n])}
+        )
         for at, n in ((2_000, 2), (3_000, 1))
     )
     (one,) = read(write(tmp_path / "a.json", otlp(root, last, search, first)), "otlp")
@@ -237,18 +233,15 @@ def test_inspect_archives_are_read_as_their_logs(tmp_path: Path) -> None:
         assert read(path, "inspect_log") == expected
 
 
-def test_inspect_archives_that_are_damaged_are_refused_with_the_command_that_helps(
-    tmp_path: Path,
-) -> None:
+def test_damaged_archives_of_inspect_are_refused_with_the_command_that_helps(tmp_path) -> None:
     path = tmp_path / "log.eval"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("samples/s1_epoch_1.json", bytes(1 << 27))
     assert "unpacks to more than 100 times its size" in error(path)
     path.write_bytes(b"PK\x03\x04" + bytes(50))
     assert "inspect log convert LOG --to json" in error(path)
-    zstandard = bytearray(
-        (Path(__file__).parent / "exports" / "inspect-0.3.285-log.eval").read_bytes()
-    )
+    whole = Path(__file__).parent / "exports" / "inspect-0.3.285-log.eval"
+    zstandard = bytearray(whole.read_bytes())
     zstandard[1000] ^= 1
     path.write_bytes(zstandard)
     assert "inspect log convert LOG --to json" in error(path)
@@ -298,10 +291,8 @@ def test_variables_of_promptfoo_with_one_meaning_are_chosen_as_columns_are(tmp_p
 ])  # fmt: skip
 def test_images_are_refused_with_the_place(tmp_path: Path, part: Any, said: str) -> None:
     good = {"id": "1", "messages": [{"role": "user", "content": Q}]}
-    bad = {
-        "id": "2",
-        "messages": [{"role": "user", "content": [{"type": "text", "text": Q}, part]}],
-    }
+    message = {"role": "user", "content": [{"type": "text", "text": Q}, part]}
+    bad = {"id": "2", "messages": [message]}
     told = error(write(tmp_path / "a.jsonl", good, bad))
     assert "a.jsonl, line 2, field 'messages.content'" in told and said in told
     assert "Leave the record out" in told

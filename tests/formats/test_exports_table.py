@@ -81,9 +81,8 @@ def test_traces_and_their_observations_may_be_two_files(tmp_path: Path) -> None:
     said = r"'o1' .* already given in line 1 of .*observations\.json"
     with pytest.raises(InputError, match=said):
         load([traces, steps, steps])
-    steps.write_text(
-        json.dumps([{**step, "traceId": f"other {at}", "id": f"{at}"} for at in (0, 1)])
-    )
+    others = [{**step, "traceId": f"other {at}", "id": f"{at}"} for at in (0, 1)]
+    steps.write_text(json.dumps(others))
     load([traces, steps], notes=(notes := Notes()))
     assert any("beside steps of 2 traces that are not there: 1" in note for note in notes)
 

@@ -7,10 +7,8 @@ import ragassay.formats
 from ragassay.base.packages import table
 from ragassay.formats.format_words import wrong
 
-SOURCE = "".join(
-    path.read_text(encoding="utf-8")
-    for path in Path(ragassay.formats.__file__).parent.rglob("*.py")
-)
+FILES = Path(ragassay.formats.__file__).parent.rglob("*.py")
+SOURCE = "".join(path.read_text(encoding="utf-8") for path in FILES)
 
 
 def test_every_kind_that_the_code_names_has_words_and_none_is_left_over() -> None:

@@ -12,8 +12,8 @@ from ragassay.base.errors import InputError, RagassayWarning, UsageError
 from ragassay.base.sample import Answer, Answerability, GoldPassage, Passage, Sample, Statement
 from ragassay.formats import Notes, from_records, load
 from ragassay.formats.native import write
-from ragassay.formats.records import field_names
 from ragassay.formats.records.answers_and_turns import conversation, with_earlier_turns
+from ragassay.formats.records.field_names import ALIASES, folded
 
 # The names of ../shared/reference/peers.md, section 6: field, names, a value, what comes of it.
 PUBLISHED_NAMES: list[tuple[str, str, Any, Any]] = [
@@ -52,9 +52,7 @@ def test_every_published_name_is_understood(field, name, value, expected) -> Non
 
 
 def test_no_alias_stands_for_two_fields() -> None:
-    names = [
-        field_names.folded(n) for f, others in field_names.ALIASES.items() for n in (f, *others)
-    ]
+    names = [folded(name) for field, others in ALIASES.items() for name in (field, *others)]
     assert len(names) == len(set(names))
 
 
@@ -62,11 +60,8 @@ PARTS = [{"text": "A.", "citations": ["d1", 2]}, {"text": "B."}]
 IN_PARTS = Answer("A. B.", (Statement("A.", ("d1", "2")), Statement("B.")))
 BY_ID = {"passages": (Passage("x", "a"), Passage("y", "b"))}
 TALK = [{"role": "user", "content": "Who?"}, {"role": "assistant", "content": "Ann."}]
-TURN = {
-    "speaker": "user",
-    "text": "q",
-    "enrichments": {"Answerability": ["PARTIAL"], "Question Type": ["Factoid"]},
-}
+LABELS = {"Answerability": ["PARTIAL"], "Question Type": ["Factoid"]}
+TURN = {"speaker": "user", "text": "q", "enrichments": LABELS}
 GIVEN = {"metrics": {"RL_F": [0.5], "RB_llm": None}, "metrics_judge": {"RL_F": "x/1", "odd": 3}}
 UNSCORED = {"metrics_unscored": {"RB_llm": "undefined: nothing", "odd": None}}
 
@@ -294,13 +289,11 @@ def test_a_number_is_its_text(value: float, words: str) -> None:
     )  # fmt: skip
     assert (sample.query, sample.answer, sample.references) == (words, Answer(words), (words,))
     assert sample.negative_references == (words,)
-    assert sample.gold == (GoldPassage(text=words),)
-    assert sample.passages == (Passage(words, "p"),)
+    assert (sample.gold, sample.passages) == ((GoldPassage(text=words),), (Passage(words, "p"),))
     assert one({"id": 1, "query": "q", "references": value}).references == (words,)
     assert one({"id": 1, "query": "q", "references": [[value]]}).reference_groups == ((words,),)
-    assert one({"id": 1, "query": "q", "answer": [{"text": value}]}).answer == Answer(
-        words, (Statement(words),)
-    )
+    stated = one({"id": 1, "query": "q", "answer": [{"text": value}]}).answer
+    assert stated == Answer(words, (Statement(words),))
 
 
 @pytest.mark.parametrize("record", [
@@ -381,9 +374,7 @@ def test_a_name_that_would_mean_two_fields_in_one_file_is_an_error(
     whole = {"id": "1", "question": "Who?", word: "Gold.", other: "Told."}
     records = [whole, {"id": "2", "question": "When?", word: "Gold."}]
     path = tmp_path / "a.jsonl"
-    path.write_text(
-        "".join(json.dumps(one) + "\n" for one in (records if first else records[::-1]))
-    )
+    path.write_text("\n".join(map(json.dumps, records if first else records[::-1])))
     with pytest.raises(InputError, match="in an earlier record") as caught:
         load(path, notes=Notes())
     assert caught.value.line == 2 and f"--columns {fields[0]}={word}" in str(caught.value)

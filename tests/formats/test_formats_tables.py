@@ -116,22 +116,19 @@ def test_whatever_stands_in_a_cell_comes_out_of_it(tmp_path: Path, texts: list[s
 
 
 def test_frames_tables_and_lists_give_the_same_samples() -> None:
-    for records in (
-        ROWS,
-        pd.DataFrame(ROWS),
-        pl.DataFrame(ROWS),
-        pl.DataFrame(ROWS).lazy(),
-        pa.Table.from_pylist(ROWS),
-    ):
+    frames = pd.DataFrame(ROWS), pl.DataFrame(ROWS), pl.DataFrame(ROWS).lazy()
+    for records in (ROWS, SAMPLES, *frames, pa.Table.from_pylist(ROWS)):
         assert list(from_records(records)) == SAMPLES
-    assert list(from_records(SAMPLES)) == SAMPLES
 
 
-def test_a_parquet_file_gives_the_same_samples(tmp_path: Path) -> None:
+def test_a_parquet_file_gives_the_same_samples_and_a_damaged_one_is_an_error(tmp_path) -> None:
     path = tmp_path / "data"
     pl.DataFrame(ROWS).write_parquet(path)
     assert detect(path).name == "parquet"
     assert load(path) == SAMPLES
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(InputError, match="not a readable Parquet file"):
+        load(path)
 
 
 def test_a_parquet_file_is_read_in_slices_and_its_rows_are_numbered(tmp_path: Path) -> None:
@@ -154,16 +151,7 @@ def test_fields_that_some_structs_of_a_parquet_file_lack_are_not_given(tmp_path:
     first, second, third = load(path)
     assert first.gold == (GoldPassage("a", grade=2), GoldPassage("b"))
     assert (first.answer, second.answer) == (None, Answer("x"))
-    assert third.answer is not None
-    assert third.answer.text == "y"
-
-
-def test_a_damaged_parquet_file_is_an_error(tmp_path: Path) -> None:
-    path = tmp_path / "a.parquet"
-    pl.DataFrame(ROWS).write_parquet(path)
-    path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(InputError, match="not a readable Parquet file"):
-        load(path)
+    assert third.answer is not None and third.answer.text == "y"
 
 
 def test_a_column_that_stands_twice_in_a_frame_is_an_error() -> None:

@@ -99,7 +99,5 @@ def test_documents_that_were_read_hold_fields(tmp_path: Path) -> None:
     step = run("r", "retriever", inputs={}, outputs={"documents": found})
     assert place(jsonl(tmp_path / "a.jsonl", root, step)).unplaced == ()
     # What was not read is listed, and nothing beside it.
-    root["outputs"]["documents"] = [
-        {**one, "why": f"It says {at}."} for at, one in enumerate(found)
-    ]
+    root["outputs"]["documents"] = [one | {"why": f"It says {n}."} for n, one in enumerate(found)]
     assert place(jsonl(tmp_path / "b.jsonl", root, step)).unplaced == ("outputs.documents[*].why",)

@@ -31,11 +31,8 @@ def example(name: str, question: str, expected: str) -> dict[str, Any]:
 
 @pytest.fixture
 def examples(tmp_path: Path) -> Path:
-    return write(
-        tmp_path / "examples.jsonl",
-        example("e1", EMMA, "Jane Austen"),
-        example("e2", PERSUASION, "1817"),
-    )
+    both = example("e1", EMMA, "Jane Austen"), example("e2", PERSUASION, "1817")
+    return write(tmp_path / "examples.jsonl", *both)
 
 
 def joined(data: Path, references: Path, **more: Any) -> tuple[Any, str]:
@@ -70,15 +67,13 @@ def test_gold_and_labels_are_joined_and_every_system_has_them(tmp_path: Path) ->
     answers += [{"id": "q", "system": "b", "answer": "A."}]
     # A question that stands twice is joined by id only.
     answers += [{"id": one, "query": PERSUASION, "answer": "A."} for one in ("q2", "other")]
-    result, _ = joined(
-        write(tmp_path / "a.jsonl", *answers), write(tmp_path / "q.jsonl", question, *twice)
-    )
+    questions = write(tmp_path / "q.jsonl", question, *twice)
+    result, _ = joined(write(tmp_path / "a.jsonl", *answers), questions)
     first, second, *others = result.samples
     assert [one.system for one in (first, second)] == ["a", "b"]
     for one in (first, second):
         assert (one.query, one.gold, one.references) == (EMMA, (GoldPassage(text="g"),), ("x",))
-        assert one.negative_references == ("z",)
-        assert one.answerability is Answerability.ANSWERABLE
+        assert (one.negative_references, one.answerability) == (("z",), Answerability.ANSWERABLE)
     assert expected(others) == {"q2": ("2",), "other": ()}
 
 

@@ -28,6 +28,9 @@ ROWS = [
     {"id": "2", "question": "Wer schrieb „Über“?", "contexts": [], "answer": "Müller"},
 ]
 EXPECTED = list(from_records(ROWS))
+LINES = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in ROWS)
+FRAME = pl.DataFrame([{**row, "contexts": json.dumps(row["contexts"])} for row in ROWS])
+TABLE, CELLS = FRAME.write_csv(), [FRAME.columns, *map(list, FRAME.rows())]
 
 
 def read(path: Any, **options: Any) -> list[Sample]:
@@ -180,9 +183,8 @@ def shards(tmp_path: Path) -> Path:
 
 def test_several_files_and_patterns_are_one_stream(shards: Path) -> None:
     names = [shards / "shard-0.jsonl", shards / "shard-1.jsonl"]
-    assert (
-        read(names) == read(shards / "shard-*.jsonl") == read(str(shards / "*.jsonl")) == EXPECTED
-    )
+    for given in (names, shards / "shard-*.jsonl", str(shards / "*.jsonl")):
+        assert read(given) == EXPECTED
     assert "no file has a name of this pattern" in error(shards / "none-*.jsonl")
     assert ragassay.evaluate(names, ["em"]).summary.n_samples == 2
     (shards / "shard-[0].jsonl").write_text('{"id": "9", "query": "a"}')  # its name, no pattern
@@ -223,13 +225,10 @@ class Piped(io.TextIOWrapper):
 @pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet"])
 def test_standard_input_is_read_more_than_once(tmp_path, suffix: str, monkeypatch, capsys) -> None:
     path = tmp_path / f"a.{suffix}"
-    frame = pl.DataFrame([{**row, "contexts": json.dumps(row["contexts"])} for row in ROWS])
     if suffix == "parquet":
-        frame.write_parquet(path)
-    elif suffix == "csv":
-        frame.write_csv(path)
+        FRAME.write_parquet(path)
     else:
-        path.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+        path.write_text(TABLE if suffix == "csv" else LINES, encoding="utf-8")
     monkeypatch.setattr("sys.stdin", Piped(path.read_bytes()))
     folder = tmp_path / "run"
     words = ["--metrics", "token_f1.f", "-o", str(folder), "--json"]
@@ -250,10 +249,6 @@ def test_only_the_command_line_reads_standard_input(monkeypatch, tmp_path) -> No
     assert "there is no such file" in error("-")
     monkeypatch.setattr("sys.stdin", None)
     assert call(["validate", "-"]) == 2
-
-
-TABLE = pl.DataFrame([{**row, "contexts": json.dumps(row["contexts"])} for row in ROWS]).write_csv()
-LINES = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in ROWS)
 
 
 @pytest.mark.parametrize(("name", "content"), [("a.csv", TABLE), ("a.jsonl", LINES)])
@@ -303,10 +298,7 @@ def sheet(path: Path, rows: list[list[Any]], more: bool = False) -> Path:
 
 
 def test_a_sheet_is_read_row_by_row(tmp_path: Path) -> None:
-    cells = [
-        [json.dumps(one) if isinstance(one, list) else one for one in row.values()] for row in ROWS
-    ]
-    path = sheet(tmp_path / "a.xlsx", [[*ROWS[0]], *cells], more=True)
+    path = sheet(tmp_path / "a.xlsx", CELLS, more=True)
     notes = Notes()
     assert load(path, notes=notes) == EXPECTED
     assert any("further sheets ('notes')" in line for line in notes)
@@ -328,10 +320,7 @@ def test_a_faulty_sheet_is_an_error_that_says_where(tmp_path, rows: list[list[An
 
 @pytest.mark.parametrize("size", ["A1", "A1:B2", "A1:C2"])
 def test_a_sheet_that_states_too_small_a_size_is_read_to_its_end(tmp_path: Path, size: str) -> None:
-    cells = [
-        [json.dumps(one) if isinstance(one, list) else one for one in row.values()] for row in ROWS
-    ]
-    right = sheet(tmp_path / "right.xlsx", [[*ROWS[0]], *cells])
+    right = sheet(tmp_path / "right.xlsx", CELLS)
     path = tmp_path / "wrong.xlsx"
     with zipfile.ZipFile(right) as old, zipfile.ZipFile(path, "w") as new:
         for name in old.namelist():
@@ -458,9 +447,8 @@ def test_a_workbook_made_to_fill_the_memory_is_refused(tmp_path: Path) -> None:
 
 def test_a_sheet_is_named(tmp_path: Path) -> None:
     path = sheet(tmp_path / "a.xlsx", [["query"], ["Who?"]], more=True)
-    assert "no sheet 'note' holds a header and a row. Did you mean 'notes'?" in (
-        error(path, sheet="note")
-    )
+    told = error(path, sheet="note")
+    assert "no sheet 'note' holds a header and a row. Did you mean 'notes'?" in told
     (one,) = load(path, notes=Notes(), sheet="notes", columns={"query": "x"})
     (same,) = open_source(path, make_config(sheet="notes", columns={"query": "x"})).samples
     assert one.query == same.query == "y"

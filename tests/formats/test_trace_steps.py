@@ -63,13 +63,11 @@ ASKED = {"id": "a", "type": "SPAN", "name": "rag", "input": {"query": Q}, "outpu
 
 EARLIER = [("user", "Who wrote Emma?"), ("agent", "Austen.")]
 LANGCHAIN = [{"type": "human", "content": EARLIER[0][1]}, {"type": "ai", "content": EARLIER[1][1]}]
-OPENAI = [
-    {"role": "user", "content": EARLIER[0][1]},
-    {"role": "assistant", "content": EARLIER[1][1]},
-]
+SAID = [text for _, text in EARLIER]
+OPENAI = [{"role": "user", "content": SAID[0]}, {"role": "assistant", "content": SAID[1]}]
 HISTORIES = [
     LANGCHAIN, [LANGCHAIN], OPENAI, [*OPENAI, {"role": "user", "content": Q}],
-    [[text for _, text in EARLIER]], [["human", EARLIER[0][1]], ["ai", EARLIER[1][1]]],
+    [SAID], [["human", EARLIER[0][1]], ["ai", EARLIER[1][1]]],
 ]  # fmt: skip
 
 

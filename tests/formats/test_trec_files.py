@@ -49,8 +49,7 @@ LAYOUTS = {
 @pytest.mark.parametrize("content", LAYOUTS.values(), ids=LAYOUTS)
 def test_a_run_is_read_however_it_is_laid_out(tmp_path: Path, content: str | bytes) -> None:
     found = trec_files.read_run(write(tmp_path, content))
-    assert found.frame.rows() == ROWS
-    assert found.tag == "tag"
+    assert (found.frame.rows(), found.tag) == (ROWS, "tag")
 
 
 def test_the_tag_is_that_of_the_last_line(tmp_path: Path) -> None:
@@ -58,10 +57,8 @@ def test_the_tag_is_that_of_the_last_line(tmp_path: Path) -> None:
 
 
 def test_quotes_hashes_and_brackets_are_characters_like_any_other(tmp_path: Path) -> None:
-    line = 'q"1 Q0 u#1,2 1 1 t\n'
-    assert trec_files.read_run(write(tmp_path, line, "run[1]*.txt")).frame.rows() == [
-        ('q"1', "u#1,2", 1)
-    ]
+    found = trec_files.read_run(write(tmp_path, 'q"1 Q0 u#1,2 1 1 t\n', "run[1]*.txt"))
+    assert found.frame.rows() == [('q"1', "u#1,2", 1)]
 
 
 def test_graded_and_negative_grades_are_kept(tmp_path: Path) -> None:
@@ -71,13 +68,9 @@ def test_graded_and_negative_grades_are_kept(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("order", ["query-id\tcorpus-id\tscore", "corpus-id\tquery-id\tscore"])
 def test_beir_qrels_are_known_by_their_header(tmp_path: Path, order: str) -> None:
-    rows = [("q 1", "d 1", "2"), ("q 1", "#d", "0")]
-    names = order.split("\t")
-    fields = [
-        {"query-id": query, "corpus-id": document, "score": grade}
-        for query, document, grade in rows
-    ]
-    text = "\n".join([order, *("\t".join(row[name] for name in names) for row in fields)])
+    rows = [{"query-id": "q 1", "corpus-id": "d 1", "score": "2"}]
+    rows += [{"query-id": "q 1", "corpus-id": "#d", "score": "0"}]
+    text = "\n".join([order, *("\t".join(row[n] for n in order.split("\t")) for row in rows)])
     found = trec_files.read_qrels_by_query(write(tmp_path, text + "\r\n"))
     assert found == {"q 1": {"d 1": 2, "#d": 0}}
 
@@ -120,8 +113,7 @@ def test_a_faulty_run_is_an_error_that_says_where(tmp_path, content, line, said:
     path = write(tmp_path, content)
     with pytest.raises(InputError, match=said) as caught:
         trec_files.read_run(path)
-    assert caught.value.path == path
-    assert caught.value.line == line
+    assert (caught.value.path, caught.value.line) == (path, line)
 
 
 @pytest.mark.parametrize(("content", "line", "said"), [
@@ -143,16 +135,19 @@ def test_faulty_qrels_are_an_error_that_says_where(tmp_path, content, line, said
     assert caught.value.line == line
 
 
-def test_a_document_that_occurs_twice_is_an_error_with_its_line(tmp_path: Path) -> None:
-    qrels = write(tmp_path, QRELS, "qrels")
-    run = write(tmp_path, "# comment\n" + RUN + "q1  Q0 a 9 0.1 tag\n", "run")
+@pytest.mark.parametrize(("content", "line", "said"), [
+    ("# comment\n" + RUN + "q1  Q0 a 9 0.1 tag\n", 5, "'a' occurs a second time for query 'q1'"),
+    (RUN.replace("q", "topic-"), None, r"'topic-.*'q1'"),  # both spellings are shown
+])  # fmt: skip
+def test_a_document_twice_or_no_judged_query_is_an_error(tmp_path, content, line, said) -> None:
+    qrels, run = write(tmp_path, QRELS, "qrels"), write(tmp_path, content, "run")
     for read in (
         lambda: read_judged(qrels, run),
         lambda: list(trec_run.judged_samples(run, qrels, Mapper(run, notes=Notes()))),
     ):
-        with pytest.raises(InputError, match="'a' occurs a second time for query 'q1'") as caught:
+        with pytest.raises(InputError, match=said) as caught:
             read()
-        assert (caught.value.path, caught.value.line) == (run, 5)
+        assert (caught.value.path, caught.value.line) == (run, line)
 
 
 def test_a_judgement_that_occurs_twice_is_an_error_with_its_line(tmp_path: Path) -> None:
@@ -162,18 +157,6 @@ def test_a_judgement_that_occurs_twice_is_an_error_with_its_line(tmp_path: Path)
         with pytest.raises(InputError, match="'a' occurs a second time") as caught:
             read()
         assert (caught.value.path, caught.value.line) == (qrels, 4)
-
-
-def test_a_run_without_judged_queries_is_an_error_that_shows_both_spellings(tmp_path: Path) -> None:
-    qrels = write(tmp_path, QRELS, "qrels")
-    run = write(tmp_path, RUN.replace("q", "topic-"), "run")
-    for read in (
-        lambda: read_judged(qrels, run),
-        lambda: list(trec_run.judged_samples(run, qrels, Mapper(run, notes=Notes()))),
-    ):
-        with pytest.raises(InputError, match=r"'topic-.*'q1'") as caught:
-            read()
-        assert caught.value.path == run
 
 
 def test_samples_hold_every_judged_query_in_the_order_of_the_qrels(tmp_path: Path) -> None:

@@ -116,17 +116,13 @@ def test_json_that_is_neither_says_what_is_read(tmp_path: Path) -> None:
         trec_files.read_run(write(tmp_path / "r.json", '{"q": {"d": 1}, "q": {"e": 1}}'))
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        "# made\nq1 0 a 1\nq1 0 b 0\nq2 0 a 2\n",
-        "query-id\tcorpus-id\tscore\nq1\ta\t1\nq1\tb\t0\nq2\ta\t2\n",
-        '{"query-id": "q1", "corpus-id": "a", "score": 1}\n'
-        '{"query-id": "q1", "corpus-id": "b", "score": 0}\n'
-        '{"query-id": "q2", "corpus-id": "a", "score": 2}\n',
-    ],
-    ids=["TREC", "BEIR", "JSON Lines"],
-)
+@pytest.mark.parametrize("content", [
+    "# made\nq1 0 a 1\nq1 0 b 0\nq2 0 a 2\n",
+    "query-id\tcorpus-id\tscore\nq1\ta\t1\nq1\tb\t0\nq2\ta\t2\n",
+    '{"query-id": "q1", "corpus-id": "a", "score": 1}\n'
+    '{"query-id": "q1", "corpus-id": "b", "score": 0}\n'
+    '{"query-id": "q2", "corpus-id": "a", "score": 2}\n',
+], ids=["TREC", "BEIR", "JSON Lines"])  # fmt: skip
 def test_qrels_given_as_data_are_told_for_what_they_are(tmp_path: Path, content: str) -> None:
     path = write(tmp_path / "dev.tsv", content)
     with pytest.raises(InputError, match=r"judgements \(qrels: 2 queries, 2 documents") as caught:
@@ -196,11 +192,8 @@ def test_passages_stand_in_the_order_of_their_rank(name, first: object, second: 
     ([1, 2**64], "1844674407370955"),
 ])  # fmt: skip
 def test_ranks_that_are_no_order_are_an_error(tmp_path, ranks: list[object], problem: str) -> None:
-    record = {
-        "id": "1",
-        "query": "q",
-        "passages": [{"id": i, "rank": rank} for i, rank in zip("ab", ranks, strict=True)],
-    }
+    ranked = [{"id": name, "rank": rank} for name, rank in zip("ab", ranks, strict=True)]
+    record = {"id": "1", "query": "q", "passages": ranked}
     path = write(tmp_path / "a.jsonl", json.dumps(record).replace("NaN", "null"))
     for read, given in ((ragassay.load, path), (ragassay.formats.from_records, [record])):
         with pytest.raises(InputError, match=problem) as caught:

@@ -37,7 +37,8 @@ def json_schema() -> dict[str, Any]:
 
 def _as_read(key: dict[str, Any]) -> dict[str, Any]:
     """What a file may hold for a key: one value need not be a list, numbers may be texts (they come
-    from the environment), and a mapping may be empty."""
+    from the environment), and a mapping may be empty (which needs no telling as a default)."""
+    key = {name: value for name, value in key.items() if value not in ([], {})}
     forms = key.pop("anyOf", None) or [
         {
             name: key.pop(name)

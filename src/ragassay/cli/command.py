@@ -278,6 +278,7 @@ def configured(
     from ragassay.engine.config.run_config import make_config
     from ragassay.formats.sources import opening
     from ragassay.metrics.core import naming
+    from ragassay.metrics.core.function_metrics import own_names
 
     if data is not None and data.suffix.casefold() in YAML and not _is_data(data):
         if config is not None:
@@ -292,8 +293,6 @@ def configured(
     if keys.get("metrics"):
         keys["metrics"] = naming.split(keys["metrics"])
         if ":" in "".join(keys["metrics"]):  # a function of the user's own: module:function
-            from ragassay.metrics.core.function_metrics import own_names
-
             keys["metrics"] = own_names(keys["metrics"])
     if config is not None:
         from ragassay.compat.open_rag_eval.published_config import read_config
@@ -301,8 +300,6 @@ def configured(
 
         file = read_config(config, keys)
         if "metrics" not in keys and file.values.get("metrics"):
-            from ragassay.metrics.core.function_metrics import own_names
-
             file.values["metrics"] = own_names(naming.split(file.values["metrics"]), typed=False)
         return checked(file, keys)
     if data is None:

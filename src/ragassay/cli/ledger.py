@@ -172,14 +172,8 @@ def _print(counted: Stats, *below: str) -> None:
     if counted.systems:
         of_systems = ("system", "fingerprint", "answers", "queries", "last kept")
         rows = [
-            (
-                system.system,
-                system.fingerprint,
-                f"{system.answers:,}",
-                f"{system.queries:,}",
-                _day(system.last),
-            )
-            for system in counted.systems
+            (row.system, row.fingerprint, f"{row.answers:,}", f"{row.queries:,}", _day(row.last))
+            for row in counted.systems
         ]
         parts.append(part("systems under test", table(map(Column, of_systems), rows)))
     show.report(Report("", (*parts, lines(below, "text"))))

@@ -75,9 +75,7 @@ def check(given: Given) -> int:
 
     folders = _folders(given.model)
     options = ModelOptions(folders, given.device, given.dtype)
-    chosen = given.names or tuple(
-        model.name for model in survey(folders) if model.folder is not None
-    )
+    chosen = given.names or [model.name for model in survey(folders) if model.folder is not None]
     if not chosen:
         show.lines("No model is on this machine. 'ragassay models' lists them.")
         return show.INCOMPLETE

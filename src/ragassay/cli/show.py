@@ -167,16 +167,8 @@ def lines(*texts: object) -> None:
 
 def wrapped(text: str, indent: str = "  ") -> None:
     """Prints a text in lines of at most 80 columns; words are not cut."""
-    lines(
-        *textwrap.wrap(
-            text,
-            WIDTH,
-            subsequent_indent=indent,
-            break_long_words=False,
-            break_on_hyphens=False,
-            replace_whitespace=False,
-        )
-    )
+    kept: Any = {"break_long_words": False, "break_on_hyphens": False, "replace_whitespace": False}
+    lines(*textwrap.wrap(text, WIDTH, subsequent_indent=indent, **kept))
 
 
 def report(shown: Report) -> None:
@@ -201,16 +193,13 @@ def json(body: Any) -> None:
     sys.stdout.write(printable.in_json(dumps(body, indent=True)).decode() + "\n")
 
 
-_GATE_STYLE = {True: "green", False: "bold red", None: "yellow"}
-
-
 def gates(results: Iterable[GateResult]) -> None:
     """Prints what each gate found, one a line; with ``--quiet`` those that did not pass."""
     out, quiet = console(), GLOBAL_OPTIONS.get().quiet
     for gate in results:
         if quiet and not gate.passed:
             sys.stdout.write(f"{printable.lines(gate.sentence)}\n")
-        style = _GATE_STYLE[gate.passed]
+        style = {True: "green", False: "bold red", None: "yellow"}[gate.passed]
         out.print(gate.sentence, style=style, markup=False, highlight=False)
 
 

@@ -105,11 +105,10 @@ class PlacingMapper(Mapper):
         self, record: Mapping[str, Any], line: int, beside: Mapping[str, Any] | None = None
     ) -> Sample:
         """The sample of a record, or `unread`. Arguments: as of `Mapper.sample`."""
-        self.held |= self.columns.held({**record, **(beside or {})})
+        others = beside or {}
+        self.held |= self.columns.held({**record, **others})
         texts = set(all_texts(record))
-        rest = {
-            key: unread(value, texts) for key, value in (beside or {}).items() if key not in record
-        }
+        rest = {key: unread(value, texts) for key, value in others.items() if key not in record}
         nested = {key: value for key, value in rest.items() if isinstance(value, dict | list)}
         self.rows.append({**record, **nested})
         try:

@@ -38,8 +38,8 @@ _RETRIEVED = frozenset({"retrievalContext", "retrieval_context", "passages"})
 _METADATA = ("metadata", "additionalMetadata", "additional_metadata")
 """Names of the metadata of a test case; the later ones are of older versions."""
 
-_NUMBERED = re.compile(r"(?:conversational_)?test_case_\d+")
-"""Names that deepeval gives to test cases without one."""
+_NUMBERED = re.compile(r"|(?:conversational_)?test_case_\d+")
+"""Names that deepeval gives to test cases without one, or leaves empty."""
 
 
 def run_cases(path: Path, mapper: Mapper) -> Items:
@@ -70,9 +70,7 @@ def _ids(cases: Sequence[Any], seen: set[str]) -> frozenset[str]:
     """The names of the test cases of a run that are ids, which are added to ``seen``: all of them
     where each case has one of its own and no earlier run of the file has it."""
     listed = [case.get("name") if isinstance(case, dict) else None for case in cases]
-    names = {
-        text for text in listed if isinstance(text, str) and text and not _NUMBERED.fullmatch(text)
-    }
+    names = {text for text in listed if isinstance(text, str) and not _NUMBERED.fullmatch(text)}
     are_ids = len(names) == len(cases) and names.isdisjoint(seen)
     seen |= names
     return frozenset(names) if are_ids else frozenset()
@@ -85,9 +83,7 @@ def case_record(item: tuple[Any, frozenset[str] | None], line: int, mapper: Mapp
         raise wrong("no_object_item", field=_CASES[0], item="test case")
     metadata = _case_metadata(case)
     left_out = (*NAMES["deepeval.left_out"], *_METADATA) if ids is not None else _METADATA
-    record = {
-        key: value for key, value in case.items() if key not in left_out and value is not None
-    }
+    record = {key: case[key] for key in case if key not in left_out and case[key] is not None}
     if ids is not None and (name := record.pop("name", None)) is not None:
         if name in ids:
             record["id"] = name
@@ -246,7 +242,7 @@ def _table_results(path: Path, mapper: Mapper) -> Items:
             failed = status == "ERROR"
             filled = (name for name in group if name.startswith("Metric: ") and group[name])
             metrics = {
-                name[len("Metric: ") :]: step_contents.number(group[name]) for name in filled
+                name.partition(": ")[2]: step_contents.number(group[name]) for name in filled
             }
             label = group["label"]
             yield (
@@ -388,9 +384,8 @@ def _expected(assertions: Any) -> list[str] | None:
     for assertion in assertions or ():
         if isinstance(assertion, dict) and assertion.get("type") in NAMES["promptfoo.expected"]:
             value = assertion.get("value")
-            listed = (
-                value if isinstance(value, list) and assertion["type"] == "similar" else [value]
-            )
+            several = assertion["type"] == "similar"
+            listed = value if several and isinstance(value, list) else [value]
             texts = [each for each in listed if isinstance(each, str) and each]
             if texts and not any("{{" in each for each in texts):
                 return texts

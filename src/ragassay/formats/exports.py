@@ -44,11 +44,8 @@ class Export:
 
     def sniff(self, head: Head) -> int:
         """How well a file fits."""
-        signs = self.row["signs"]
-        fits = _holds(self.row.get("always", ""), head) and any(
-            _holds(sign, head) for sign in signs
-        )
-        return SURE if fits else NO
+        may_be = _holds(self.row.get("always", ""), head)
+        return SURE if may_be and any(_holds(sign, head) for sign in self.row["signs"]) else NO
 
     def read(self, path: Path, mapper: Mapper) -> Iterator[Sample]:
         """The samples of a file, one a request."""

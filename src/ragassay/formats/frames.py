@@ -148,10 +148,8 @@ def _document(value: Any) -> dict[str, Any] | None:
         return None
     name = _first(value, "id", "doc_id", "document_id") or _first(node, "node_id")
     metadata, score = _first(node, "metadata", "meta"), _first(value, "score")
-    parts = {"id": name, "metadata": metadata, "score": score}
-    return {"text": str(text)} | {
-        key: part for key, part in parts.items() if part not in (None, {})
-    }
+    parts = {"text": str(text), "id": name, "metadata": metadata, "score": score}
+    return {key: part for key, part in parts.items() if part not in (None, {})}
 
 
 def _first(value: Any, *names: str) -> Any:
@@ -163,9 +161,7 @@ def _message(value: Any) -> dict[str, Any] | None:
     content = getattr(value, "content", None)
     role = _first(value, "role", "type")
     if isinstance(content, list):  # parts of a message
-        texts = [
-            record.get("text") if isinstance(record, Mapping) else record for record in content
-        ]
+        texts = [part.get("text") if isinstance(part, Mapping) else part for part in content]
         content = "".join(text for text in texts if isinstance(text, str))
     if role is None or not isinstance(content, str) or callable(_first(value, "get_content")):
         return None

@@ -58,10 +58,7 @@ def _form() -> TypeAdapter[Sample]:
 def _answer(answer: Answer) -> str | dict[str, Any]:
     if not answer.statements:
         return answer.text
-    parts = [
-        {"text": statement.text, "citations": list(statement.citations)}
-        for statement in answer.statements
-    ]
+    parts = [{"text": part.text, "citations": list(part.citations)} for part in answer.statements]
     return {"text": answer.text, "statements": parts}
 
 
@@ -119,9 +116,7 @@ _PARTS = ("id", "text", "score", "document", "start", "end", "grade")
 _WRITTEN: Mapping[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("metadata", "given", "given_by", "given_unscored"), dict),
     **dict.fromkeys(("references", "negative_references"), list),
-    **dict.fromkeys(
-        ("passages", "gold"), lambda passages: [_passage(passage) for passage in passages]
-    ),
+    **dict.fromkeys(("passages", "gold"), lambda passages: [*map(_passage, passages)]),
     "history": lambda turns: [{"speaker": turn.speaker, "text": turn.text} for turn in turns],
     "answer": _answer,
     "reference_groups": lambda groups: [list(group) for group in groups],

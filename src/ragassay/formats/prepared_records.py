@@ -188,18 +188,14 @@ def experiment(record: Row, source: Source) -> Row:
             scores[key.removeprefix("feedback.")] = number
     made = {**row, "scores": scores, "beside": {**record, **row}}
     made |= {"answered": row.get("outputs"), "outputs": None}
-    of_set = row.get("dataset_id") is not None
-    may_be = (
-        row.get("reference_outputs") is None
-        and not of_set
-        and row.keys() <= {*NAMES["langsmith.example"]}
-    )
+    of_set, lacks = row.get("dataset_id") is not None, row.get("reference_outputs") is None
+    may_be = lacks and not of_set and row.keys() <= {*NAMES["langsmith.example"]}
     mapper = source.mapper
     # Outputs with documents come from a system: what is expected holds none.
     answered = step_contents.within(_grouped(source.first).get("outputs")) is not None
     if may_be and answered and "references" not in mapper.columns:
         mapper.tell("outputs_with_documents")
-    elif row.get("reference_outputs") is None and (of_set or may_be):
+    elif lacks and (of_set or may_be):
         if not of_set:
             mapper.tell("examples")
         expected = None if "answer" in mapper.columns else row.get("outputs")

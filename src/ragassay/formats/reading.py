@@ -220,10 +220,8 @@ def read(
     if limit is not None and limit < 1:
         raise UsageError(f"The limit must be at least 1, not {limit}.")
     mapper = Mapper(paths[0], **options)
-    files = [
-        (get(format) if format is not None else detect(item, mapper.encoding), item)
-        for item in paths
-    ]
+    forced = None if format is None else get(format)
+    files = [(forced or detect(item, mapper.encoding), item) for item in paths]
     if mapper.span is not None and not any(reader.read_together for reader, _ in files):
         raise UsageError(
             f"passages_from: only traces have steps ({mapper.span!r}), and {paths[0]} is not an "

@@ -57,9 +57,7 @@ def _arrow_rows(path: Path, mapper: Mapper) -> Rows:
         names = [split for split in splits if isinstance(split, str) and Path(split).name == split]
         path = path / chosen_split(names, path, mapper)
     listed = whole_object(path / _STATE).get("_data_files")
-    files: list[Any] = [
-        record.get("filename") for record in listed or () if isinstance(record, dict)
-    ]
+    files: list[Any] = [item.get("filename") for item in listed or () if isinstance(item, dict)]
     if not files or not all(isinstance(name, str) and Path(name).name == name for name in files):
         raise wrong("no_data_files", path=path / _STATE, field="_data_files")
     before = 0

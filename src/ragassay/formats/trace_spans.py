@@ -136,9 +136,8 @@ def _with_inner_contents(root: Span, steps: list[Span], parents: Mapping[str, st
     parts = [above[span.id] for span in steps if span.kind != OTHER and span.id != root.id]
     around: list[Span] = []
     for step in steps:
-        says = step.error is not None or not (
-            _is_nothing(step.inputs) and _is_nothing(step.outputs)
-        )
+        is_silent = _is_nothing(step.inputs) and _is_nothing(step.outputs)
+        says = step.error is not None or not is_silent
         if step.kind == OTHER and step.id != root.id and says and not _retrieves(step):
             around += [step] if all(step.id in part for part in parts) else []
     inner = min(around, key=lambda value: len(above[value.id]), default=root)

@@ -98,8 +98,7 @@ def test_memory_and_folder_say_the_same(data: Path, tmp_path: Path) -> None:
 
 def test_the_inner_folder_is_a_run_for_every_command(data: Path, tmp_path: Path, capsys) -> None:
     for name in ("one", "two"):
-        code = call(["run", str(data), "-s", "qa,consistency", "-o", str(tmp_path / name)])
-        assert code == 0
+        assert call(["run", str(data), "-s", "qa,consistency", "-o", str(tmp_path / name)]) == 0
     folder = tmp_path / "one" / "consistency"
     assert call(["report", str(folder)]) == 0
     assert call(["rescore", str(folder)]) == 0
@@ -337,9 +336,7 @@ def test_where_each_run_failed_the_reason_is_the_system() -> None:
     """Not the model that one of the metrics needs and that is not on this machine."""
     lost = {"id": "a", "query": "Who?", "failure": "timeout: slow"}
     records = [lost | {"repeat": at} for at in range(2)]
-    result = ragassay.evaluate(records, ["consistency"])
-    assert result.consistency is not None
-    (told,) = result.consistency.summary.warnings
+    (told,) = inner(ragassay.evaluate(records, ["consistency"])).summary.warnings
     assert told.startswith("The system gave no answer: 1 of 1 sample is a failure (1 with timeout")
     mixed = [*records, {"id": "a", "query": "Who?", "repeat": 2, "answer": "Ann"}]
     assert inner(ragassay.evaluate(mixed, ["consistency"])).summary.failures == {}

@@ -30,6 +30,8 @@ RECORDS = [
     {"id": "c", "query": "Where?", "answer": "Rome, Italy", "references": ["Rome"], "topic": "x"},
     {"id": "d", "query": "Why?", "answer": "no idea", "references": [], "topic": "y"},
 ]
+FILES = {"run.yaml", "samples.jsonl", "scores.jsonl", "slices.json", "summary.json"}
+FILES |= {"report.html", "report.md", "scores.csv"}
 
 
 @dataclass(frozen=True)
@@ -131,11 +133,7 @@ def test_the_run_folder_reads_back_as_the_same_result(tmp_path: Path) -> None:
     assert list(one.scores) == list(two.scores) == list(kept.scores)
     assert list(one.samples) == list(two.samples) == list(kept.samples)
     assert one.columns.slices == kept.columns.slices
-    names = {path.name for path in (tmp_path / "kept").iterdir()}
-    assert names == {
-        *("run.yaml", "samples.jsonl", "scores.jsonl", "slices.json", "summary.json"),
-        *("report.html", "report.md", "scores.csv"),
-    }
+    assert {path.name for path in (tmp_path / "kept").iterdir()} == FILES
 
 
 def test_the_run_folder_keeps_its_contract(tmp_path: Path) -> None:
@@ -303,11 +301,8 @@ def test_repeats_of_a_query_are_one_cluster() -> None:
 
 
 def test_clustering_is_switched_off_on_request_and_stays_off_when_the_run_is_read(tmp_path) -> None:
-    turn = {"answer": "x", "references": ["x"]}
-    turns = [
-        {**turn, "id": f"c{n // 4}::{n % 4}"} | ({} if n > 3 else {"answer": "y"})
-        for n in range(12)
-    ]
+    of = {"references": ["x"]}
+    turns = [{"id": f"c{n // 4}::{n % 4}", "answer": "yx"[n > 3], **of} for n in range(12)]
     alone = ragassay.evaluate(turns, ["em"], cluster_by="none", save=tmp_path / "run")
     found = alone.summary.metrics["em"]
     assert found.n_clusters is None and "clustered" not in alone.summary.averaged_over
@@ -419,10 +414,7 @@ def test_reports_of_an_older_run_do_not_stay_beside_a_newer_one(tmp_path: Path) 
     assert call([*run, "em"]) == 0
     assert call(["report", str(tmp_path / "run"), "--format", "parquet,png,long-csv"]) == 0
     assert call([*run, "f1"]) == 0
-    assert {path.name for path in (tmp_path / "run").iterdir()} == {
-        "run.yaml", "samples.jsonl", "scores.jsonl", "slices.json", "summary.json",
-        "report.html", "report.md", "scores.csv",
-    }  # fmt: skip
+    assert {path.name for path in (tmp_path / "run").iterdir()} == FILES
 
 
 def test_unanswered_queries_are_said_and_pass_no_gate() -> None:
@@ -513,5 +505,4 @@ def test_intervals_stay_inside_the_range_of_the_metric() -> None:
     em = ragassay.evaluate(RECORDS[:2], ["em"], interval="t").summary.metrics["em"]
     assert (em.mean, em.low, em.high) == (0.5, 0.0, 1.0)
     em = ragassay.evaluate(RECORDS[:2], ["em"]).summary.metrics["em"]
-    assert 0.0 < em.low < 0.02
-    assert em.interval == "effective-n"
+    assert 0.0 < em.low < 0.02 and em.interval == "effective-n"

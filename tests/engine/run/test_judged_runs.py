@@ -96,12 +96,10 @@ def test_a_failed_answer_is_unscored_and_the_signature_names_judge_and_prompt() 
     metric = result.summary.metrics["test_tried"]
     assert (metric.n_scored, metric.n_total, metric.unscored) == (6, 8, {"timeout": 2})
     assert metric.mean == pytest.approx(4 / 6)
-    assert result.summary.incomplete == 2
-    assert metric.judge == "rule"
+    assert (result.summary.incomplete, metric.judge) == (2, "rule")
     prompt = AnswerAttempted("a", "b").prompt_hash()
-    signature = result.summary.metrics["test_tried"].signature
-    assert signature == f"test_tried|v1|answer_attempted:{prompt}|judge=rule"
-    assert result.config["signatures"]["test_tried"] == signature
+    assert metric.signature == f"test_tried|v1|answer_attempted:{prompt}|judge=rule"
+    assert result.config["signatures"]["test_tried"] == metric.signature
 
 
 def test_each_option_of_asking_reaches_the_judge(tmp_path: Path, monkeypatch) -> None:

@@ -119,10 +119,8 @@ def test_two_systems_are_measured_against_the_same_facts(tmp_path: Path) -> None
 
 
 def test_an_edited_bank_is_taken_as_it_is(tmp_path: Path) -> None:
-    path = tmp_path / "bank.jsonl"
-    path.write_text(
-        '{"qid": "q1", "query": "what?", "nuggets": [{"text": "v alpha", "importance": "okay"}]}\n'
-    )
+    fact = {"text": "v alpha", "importance": "okay"}
+    path = write(tmp_path, {"qid": "q1", "query": "what?", "nuggets": [fact]})
     said = Scripted(judge)
     bare = Sample(id="q1", query="what?", answer="v alpha", system="b")  # type: ignore[arg-type]
     more = [sample("a", "x", "v alpha"), sample("a", "x", "y", id="q9"), bare]

@@ -8,10 +8,10 @@ import pytest
 from ragassay.base.errors import UsageError
 from ragassay.base.score import Reason
 from ragassay.engine.run.judge_session import JudgeSession
+from ragassay.engine.run.prepared_run import job_of
 from ragassay.judges import asking
 from ragassay.judges.asking import Ask, Asker, Unanswered
 from ragassay.judges.judge import Failure, JudgeAnswer, Provenance
-from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.panel import decided
 from ragassay.judges.question import Lost
 from ragassay.judges.questions.grading import Relevance, RelevanceGrade, ReportOnContext
@@ -24,7 +24,9 @@ GRADE = {"match": 3, "trust": 3, "grade": 3}
 def test_a_session_says_how_far_the_asking_is() -> None:
     session = JudgeSession(Scripted({"relevance_grade": GRADE}))
     assert session.doing() == ""
-    assert session.costs and not JudgeSession(OfflineJudge()).costs
+    judges = session.judge, None  # the offline one only computes
+    jobs = [job_of([{"query": "?"}], "answered", False, judge=judge) for judge in judges]
+    assert [job.doing is None for job in jobs] == [False, True]
     with Asker(session.judge) as asker:
         session.asker = asker
         assert session.doing() == "0 questions answered, 0 waiting"

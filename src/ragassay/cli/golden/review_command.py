@@ -115,9 +115,7 @@ def agreement(given: Given) -> int:
             by_kind = {kind: [*map(asdict, ones)] for kind, ones in found.measures.items()}
             body |= {"labels": by_kind} if prefix else {"agreement": by_kind.get("", [])}
             body[f"{prefix}disagreements"] = found.differ
-        body["calibration"] = {
-            name: {"right": n, "of": of} for name, (n, of) in items.known.items()
-        }
+        body["calibration"] = {who: {"right": n, "of": of} for who, (n, of) in items.known.items()}
         body["seconds"] = {
             what: {name: sum(each) for name, each in agreements.seconds.items()}
             for what, agreements in both.items()

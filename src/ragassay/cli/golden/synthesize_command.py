@@ -142,12 +142,9 @@ def _show(outcome: Outcome, output: Path, wish: Wish, as_json: bool) -> int:
         ]
         counts = ", ".join(f"{ones[0].why} {len(ones)}" for ones in reasons)
         rejected = f"{len(outcome.rejections)} rejected ({counts})" if counts else "none rejected"
-        told: dict[str, float | str] = {
-            "wanted": target,
-            "total": str(outcome.total),
-            "n": outcome.n_drafts,
-        }
-        short = [Note("fewer_than_wanted", told | {"rejected": rejected})]
+        told: dict[str, float | str] = {"wanted": target, "total": str(outcome.total)}
+        told |= {"n": outcome.n_drafts, "rejected": rejected}
+        short = [Note("fewer_than_wanted", told)]
         short += [] if outcome.stopped else [_advice(reasons, wish)]
         show.warn([*map(str, notes), " ".join(map(str, short))])
     return show.INCOMPLETE if outcome.stopped or outcome.total < target else show.OK

@@ -217,8 +217,7 @@ def isolate(given: Given) -> None:
 
     result = isolated(open_run(given.full), open_run(given.alone), given.metric, given.threshold)
     if given.json:
-        keys = ("queries", "unscored", "unknown")
-        body = {key: getattr(result, key) for key in keys}
+        body = {key: getattr(result, key) for key in ("queries", "unscored", "unknown")}
         show.json({**body, "comparison": result.comparison.to_json()})
         return
     n = sum(map(len, result.queries.values()))

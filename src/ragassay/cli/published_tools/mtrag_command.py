@@ -38,6 +38,7 @@ def mtrag(given: Given) -> int:
     from ragassay.engine.run.judge_session import open_session
     from ragassay.judges.asking import Asker
     from ragassay.judges.judge_factory import named_judges
+    from ragassay.judges.offline.offline_judge import OfflineJudge
     from ragassay.reports.views.summary_view import summary_report
 
     words = judge_words(given.provider, given.judge_model)
@@ -66,7 +67,7 @@ def mtrag(given: Given) -> int:
             session = open_session(config, [suites.get(SUITE)], named_judges(config.judge))
             stack.callback(session.close)
             asker = session.asker = stack.enter_context(Asker(session.judge))
-            doing = session.doing if session.costs else None
+            doing = None if isinstance(session.judge, OfflineJudge) else session.doing
         progress = stack.enter_context(progress_bar(f"step {given.step}", doing=doing))
         summary = run_steps(chosen, asker, progress)
     if given.json:

@@ -151,8 +151,7 @@ def _compare(
     from ragassay.reports.views.comparison_view import comparison_report
     from ragassay.texts.document_names import CONVERSATION_KEYS, conversations_of_ids
 
-    of_means = [measure for measure in measures if measure.summary and measure.metric is not None]
-    of_means = [mean for mean in of_means if getattr(mean.metric, "aggregate", "") == "mean"]
+    of_means = [m for m in measures if m.summary and getattr(m.metric, "aggregate", "") == "mean"]
     if not of_means:
         raise UsageError("None of these measures has a mean that could be compared.")
     results = [_score(given, run, of_means, complete=True, query=query) for run in runs]

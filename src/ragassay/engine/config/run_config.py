@@ -67,11 +67,9 @@ def options_of(schema: type[BaseModel]) -> Mapping[str, Option]:
     texts = _texts_of_fields(schema.__module__)
     options = {}
     for name, field in schema.model_fields.items():
-        declared = next(
-            (option for option in field.metadata if isinstance(option, Option)), Option()
-        )
-        own: Any = None if field.default_factory else field.default
-        usual = "" if own is None or own is False else str(own)
+        declared = next((item for item in field.metadata if isinstance(item, Option)), Option())
+        own: Any = field.default
+        usual = "" if own is False or own in (None, [], {}) else str(own)
         text, flag = " ".join(texts.get(name, "").split()), f"--{name.replace('_', '-')}"
         options[name] = replace(
             declared, help=text, default=declared.default or usual, flags=declared.flags or (flag,)
@@ -96,10 +94,6 @@ def _texts_of_fields(module: str) -> Mapping[str, str]:
     }
 
 
-_DAY = 86_400.0
-"""Seconds."""
-
-
 class Parameters(BaseModel):
     """Which data, suites and metrics, and what is made of the scores."""
 
@@ -115,10 +109,10 @@ class Parameters(BaseModel):
             default="by the format of the data, mostly rag",
             page="formats.md",
         ),
-    ] = Field(default_factory=list)
+    ] = []
     """Suites to run: rag, qa, retrieval, chunks, trecrag, mtrag, ragreport, golden, serving or
     consistency."""
-    metrics: Annotated[Names, Option(short="-m")] = Field(default_factory=list)
+    metrics: Annotated[Names, Option(short="-m")] = []
     """Metrics to compute instead of the suites', joined with commas ('ragassay metrics' lists
     them). all: the suites', with a row for each in the terminal."""
     output: Annotated[str | None, Option(short="-o", path="write")] = None
@@ -127,7 +121,7 @@ class Parameters(BaseModel):
         dict[str, str | list[str]],
         EMPTY,
         Option(commas=True, form="FIELD=COLUMN", example="answer=model_output", page="formats.md"),
-    ] = Field(default_factory=dict)
+    ] = {}
     """Your column for one of our fields. COLUMN may be a path (choices[0].message.content),
     alternatives (a|b: the first that a record has) or a list (text_*, a+b)."""
     format: Annotated[str | None, Option(default="detected")] = None
@@ -174,7 +168,7 @@ class Parameters(BaseModel):
     """Evaluate only samples up to and including this time; a date means all of that day."""
     where: Annotated[
         Names, Option(form="CONDITION", example="'source=user log'", page="formats.md")
-    ] = Field(default_factory=list)
+    ] = []
     """Evaluate only samples for which this holds: FIELD=VALUE or FIELD!=VALUE, of metadata, tags,
     id, system, answerability or turn; several values with commas: type=summary,comparison."""
     limit: Annotated[int | None, Option(short="-n")] = Field(None, ge=1)
@@ -196,23 +190,21 @@ class Parameters(BaseModel):
     """Confidence level."""
     seed: int = Field(0, ge=0)
     """Random seed."""
-    fail_under: Names = Field(default_factory=list)
+    fail_under: Names = []
     """Gate on the mean: METRIC>=VALUE. Exit code 1: failed; 3: undecided. low(METRIC)>=VALUE and
     high(METRIC)<=VALUE take the one-sided bound of the true mean."""
     trust_offline: bool = False
     """Let the offline judge decide gates, even where it is not known to agree with people."""
     options: Annotated[
         dict[str, Any], EMPTY, Option(flags=("--option",), form="NAME=VALUE", example="min_grade=2")
-    ] = Field(default_factory=dict)
+    ] = {}
     """A parameter for every metric that has it, as in min_grade=2."""
     consistency_of: Annotated[
         Names, Option(default="all of the other suites", page="consistency.md")
-    ] = Field(default_factory=list)
+    ] = []
     """With suite consistency: the metrics whose spread over repeated runs is shown, joined with
     commas."""
-    consistency_metrics: Annotated[Names, Option(default="the suite's")] = Field(
-        default_factory=list
-    )
+    consistency_metrics: Annotated[Names, Option(default="the suite's")] = []
     """The metrics of suite consistency."""
 
     @field_validator("metrics")
@@ -240,7 +232,7 @@ class Parameters(BaseModel):
             raise ValueError(f"{value!r} is not a time. {error.hint}") from error
         is_day = isinstance(value, str) and re.fullmatch(r"\s*\d{4}-\d\d-\d\d\s*", value)
         if seconds is not None and is_day and info.field_name == "to_timestamp":
-            return math.nextafter(seconds + _DAY, seconds)
+            return math.nextafter(seconds + timedelta(days=1).total_seconds(), seconds)
         return seconds
 
     @field_validator("to_timestamp")
@@ -271,7 +263,7 @@ class Judging(BaseModel):
 
     judge: Annotated[
         Names, Option(short="-J", commas=True, default="offline", page="judges.md")
-    ] = Field(default_factory=list)
+    ] = []
     """Who is asked: offline[:ENCODER], openai[:MODEL], anthropic:MODEL, google:MODEL, a base URL
     with #MODEL, replay:FILE, module:function ... Several make a panel."""
     judge_name: Annotated[
@@ -331,9 +323,7 @@ class Judging(BaseModel):
     nuggets: Annotated[str, Option(page="nuggets.md")] = "own"
     """Source of the facts that answers should hold: each sample's passages ('own', as published),
     those of all systems ('pooled'), or a nugget file."""
-    rubric: Annotated[Names, Option(path="read", page="own-metrics.md")] = Field(
-        default_factory=list
-    )
+    rubric: Annotated[Names, Option(path="read", page="own-metrics.md")] = []
     """YAML file with your own rubric."""
     judge_prompt: Annotated[str | None, Option(path="read")] = None
     """Text file with your own instructions for answer_match."""
@@ -347,7 +337,7 @@ class Judging(BaseModel):
             example="says_idk=idk.txt",
             page="judges.md",
         ),
-    ] = Field(default_factory=dict)
+    ] = {}
     """File with your own prompt for a kind of question."""
 
     @field_validator("judge")
@@ -385,7 +375,7 @@ class NeuralModels(BaseModel):
             example="xlm-roberta-large=models",
             page="models.md",
         ),
-    ] = Field(default_factory=dict)
+    ] = {}
     """A local folder for a neural model, by its name ('ragassay models' lists the models)."""
     device: Annotated[str | None, Option(default="auto: a CUDA GPU where there is one")] = None
     """Where models run: auto, cpu, cuda, cuda:1, mps."""

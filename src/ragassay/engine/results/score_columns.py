@@ -456,13 +456,8 @@ class DataLanguage:
 
 
 FACTS = (
-    "query",
-    "history",
-    "references",
-    "reference_groups",
-    "negative_references",
-    "gold",
-    "answerability",
+    *("query", "history", "references", "reference_groups", "negative_references"),
+    *("gold", "answerability"),
 )
 """The parts of a sample that belong to the query, not to the system."""
 

@@ -72,20 +72,12 @@ class ScoreRow:
     @property
     def outcome(self) -> Outcome:
         """The outcome that the row holds."""
+        why, evidence = self.explanation, tuple(self.evidence)
         if self.value is None:
-            return Unscored(
-                Reason(self.reason or Reason.FAILED), self.explanation, tuple(self.evidence)
-            )
-        given = self.status == "given"
-        return Score(
-            self.value,
-            self.parts,
-            self.explanation,
-            tuple(self.evidence),
-            assumed=self.status == "assumed",
-            given=given,
-            by=tuple(self.judge.split(AND)) if given and self.judge else (),
-        )
+            return Unscored(Reason(self.reason or Reason.FAILED), why, evidence)
+        assumed, given = self.status == "assumed", self.status == "given"
+        by = tuple(self.judge.split(AND)) if given and self.judge else ()
+        return Score(self.value, self.parts, why, evidence, assumed=assumed, given=given, by=by)
 
 
 ROW_FIELDS = tuple(spec.name for spec in fields(ScoreRow))

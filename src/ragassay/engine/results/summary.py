@@ -522,7 +522,7 @@ def lacks_no_sample(metric: MetricSummary) -> bool:
     the system holds, not because of a judge's failure or a missing model."""
     facts = (Reason.NOT_APPLICABLE, Reason.UNDEFINED)
     return metric.mean is not None and all(
-        Reason(reason).excused in facts for reason in metric.unscored
+        Reason(text).excused in facts for text in metric.unscored
     )
 
 

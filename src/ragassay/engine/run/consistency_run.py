@@ -138,9 +138,7 @@ def consistency_of(
             make_absolute(resolved, folder.parent)
             make_relative(resolved, folder)
         resolved["cluster_by"] = collected.clustered_by or config.cluster_by
-        resolved["signatures"] = {
-            name: metric.signature for name, metric in summary.metrics.items()
-        }
+        resolved["signatures"] = {n: metric.signature for n, metric in summary.metrics.items()}
         if writer is not None and inner is not None:
             writer.replace()  # an older run goes only now that all is computed
             inner.finish(resolved, summary)
@@ -175,8 +173,6 @@ def _variances(columns: ScoreColumns, of: Sequence[str]) -> dict[str, Components
             continue
         # Without a query that was scored twice, or with one query only, there is none.
         with suppress(ValueError):
-            values = columns.values(name)[scored]
-            variances[name] = variance_components(
-                values, queries[scored].tolist(), systems[scored].tolist()
-            )
+            factors = queries[scored].tolist(), systems[scored].tolist()
+            variances[name] = variance_components(columns.values(name)[scored], *factors)
     return variances

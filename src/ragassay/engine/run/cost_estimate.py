@@ -96,9 +96,8 @@ class Throughput:
         timed = [] if ledger is None else [latencies(ledger, model, 200) for model in asked]
         medians = [median(seconds) for seconds in timed if seconds]
         # ``URL`` of ``URL#model``, ``openai`` of ``openai:model``
-        endpoints = {
-            leaf.label.partition("#" if "://" in leaf.label else ":")[0] for leaf in leaves
-        }
+        labels = (leaf.label for leaf in leaves)
+        endpoints = {label.partition("#" if "://" in label else ":")[0] for label in labels}
         return cls(
             seconds=max(medians, default=SECONDS_A_CALL),
             measured=bool(medians),
@@ -153,9 +152,8 @@ class CallPlan:
     def to_json(self) -> dict[str, Any]:
         """A mapping of plain values; an interval is ``{"low": ..., "high": ...}``."""
         body = asdict(self)
-        body["metrics"] = [
-            {"metrics": list(names), **asdict(amount)} for names, amount in self.metrics.items()
-        ]
+        lines = self.metrics.items()
+        body["metrics"] = [{"metrics": list(names), **asdict(amount)} for names, amount in lines]
         return body
 
 

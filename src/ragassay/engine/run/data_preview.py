@@ -43,12 +43,12 @@ def _lacking(metric: Metric, options: ModelOptions, embedder: str | None) -> str
 
 
 _NEEDS_LLM = "an LLM judge is needed"
-_NONE = Sample(id="none")
 PARTS = (
     *("query", "history", "passages", "answer", "references", "gold"),
     *("answerability", "timestamp"),
 )
 """The parts of a sample that a preview counts, where they are given."""
+_NOT_GIVEN = {part: getattr(Sample(id="none"), part) for part in PARTS}
 REASONS = 3
 """Most reasons that a preview has for each metric."""
 
@@ -155,9 +155,7 @@ def preview(
                 runs[sample.id, sample.system] += 1
                 systems[sample.system or "(none)"] += 1
                 failures.update([" ".join(sample.failure.split())] if sample.failure else ())
-                parts.update(
-                    part for part in PARTS if getattr(sample, part) != getattr(_NONE, part)
-                )
+                parts.update(p for p, none in _NOT_GIVEN.items() if getattr(sample, p) != none)
                 for name, metric in metrics.items():
                     lack = metric.lacks(sample)
                     if lack is None and name in unasked:

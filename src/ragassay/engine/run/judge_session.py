@@ -43,11 +43,6 @@ class JudgeSession:
     budget: Budget | None = None
     asker: Asker | None = None
 
-    @property
-    def costs(self) -> bool:
-        """Whether asking takes time and money; the embedded judge only computes."""
-        return not isinstance(self.judge, OfflineJudge)
-
     def doing(self) -> str:
         """The progress of the asking, in a few words."""
         if self.asker is None:

@@ -59,6 +59,7 @@ from ragassay.judges import Judge
 from ragassay.judges.asking import AnswerOrFailure, Asker
 from ragassay.judges.judge import to_record
 from ragassay.judges.judge_factory import named_judges
+from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.own_prompts import read_prompts
 from ragassay.judges.python_judge import word_of
 from ragassay.judges.questions.grading import ReportOnContext
@@ -138,11 +139,8 @@ def prepare(
             notes.extend([Note(kind)] if lacking and not config.metrics else ())
         ids = [each.id for sample in whole for each in sample.passages or ()]
         gold = [each for sample in whole for each in sample.gold or ()]
-        if (
-            any(each.id and not (each.text or each.document) for each in gold)
-            and ids
-            and not any(ids)
-        ):
+        gold_by_id = any(each.id and not (each.text or each.document) for each in gold)
+        if gold_by_id and ids and not any(ids):
             notes.append(Note("passages_without_ids"))
         every = suite.fitted(samples, lambda metric: True)
         # What is named is measured, whoever is asked.
@@ -224,7 +222,9 @@ class PreparedRun:
     @property
     def doing(self) -> Callable[[], str] | None:
         """Gives the state of the asking in words; ``None`` where asking takes no time."""
-        return self.session.doing if self.session is not None and self.session.costs else None
+        if self.session is None or isinstance(self.session.judge, OfflineJudge):
+            return None
+        return self.session.doing
 
     def run(
         self,
@@ -286,15 +286,11 @@ class PreparedRun:
             remarks = recorded()
             remarks += [] if asker is None else asker.judge.remarks()
             remarks += [] if models is None else models.remarks()
+            notes = [*self.notes, *map(as_note, remarks)]
             summary = collected.summary(
-                source.title,
-                selection.title,
-                [*self.notes, *map(as_note, remarks)],
-                asker=asker,
-                models=models,
-                bank=bank,
+                source.title, selection.title, notes, asker=asker, models=models, bank=bank,
                 suites=selection.suites,
-            )
+            )  # fmt: skip
             resolved = resolved_config(config, selection, source, collected.clustered_by, summary)
             kept = answers if folder is None else AnswerFile(folder / JUDGE_ANSWERS)
             result = collected.result(summary, resolved, folder, bank=bank, judge_answers=kept)

@@ -117,11 +117,9 @@ def explain(
     data = _asked_data(result, chosen_sample, rows)
     scores = []
     for row in rows:
-        records = (result.judge_answers.get(text) for text in row.evidence)
-        judge_answers = tuple(
-            _with_data(record, data.get(record["id"])) for record in records if record is not None
-        )
-        scores.append(Evidence(row, entries[row.metric], judge_answers))
+        records = filter(None, map(result.judge_answers.get, row.evidence))
+        answers = tuple(_with_data(record, data.get(record["id"])) for record in records)
+        scores.append(Evidence(row, entries[row.metric], answers))
     return Explained(chosen_sample, tuple(scores))
 
 
@@ -233,13 +231,11 @@ def _with_data(record: Record, data: Mapping[str, Any] | None) -> Record:
     if data is None:
         return record
     extended = dict(record)
-    judge_answers = (record, *record.get("votes", ()))
+    answers = (record, *record.get("votes", ()))
     cut = [name for name, _ in too_long(data)]
-    if cut and any(
-        str(judge_answer.get("judge", "")).startswith(OFFLINE) for judge_answer in judge_answers
-    ):
+    if cut and any(str(answer.get("judge", "")).startswith(OFFLINE) for answer in answers):
         extended["cut"] = cut
-    has_prompt = any(judge_answer.get("messages") for judge_answer in judge_answers)
+    has_prompt = any(answer.get("messages") for answer in answers)
     return extended if has_prompt else {**extended, "data": data}
 
 

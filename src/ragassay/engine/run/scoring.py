@@ -153,9 +153,8 @@ async def judge_all(
         outcomes = (metric.outcome(sample, scope, users) for metric, users in judged.items())
         return await asyncio.gather(*outcomes)
 
-    rows = await asyncio.gather(
-        *(asker.finish_sample(partial(every, sample)) for sample in samples)
-    )
+    finished = (asker.finish_sample(partial(every, sample)) for sample in samples)
+    rows = await asyncio.gather(*finished)
     return {metric: [row[at] for row in rows] for at, metric in enumerate(judged)}
 
 
@@ -229,9 +228,7 @@ class Accumulator:
     ) -> Iterator[Sequence[Sample]]:
         """Scores samples, takes them in and writes them; gives each window of them.
         ``options`` are those of `score_stream`."""
-        for window, outcomes in score_stream(
-            samples, list(self.metrics.values()), asker, **options
-        ):
+        for window, outcomes in score_stream(samples, [*self.metrics.values()], asker, **options):
             self.add(window, outcomes)
             if self._writer is not None:
                 rows = rows_of((window, outcomes), self.columns.metrics, self.judge)
@@ -395,11 +392,9 @@ def signature(
     if judged and asker is not None and ALL_GIVEN not in given:
         judge = asker.judge
         kinds: dict[type[Question[Any]], Question[Any]] = {}
-        for judged_metric in judged:
-            options = {
-                spec.name: getattr(judged_metric, spec.name) for spec in fields(judged_metric)
-            }
-            kinds.update({kind: kind.blank(options) for kind in judged_metric.asks})
+        for item in judged:
+            options = {spec.name: getattr(item, spec.name) for spec in fields(item)}
+            kinds.update({kind: kind.blank(options) for kind in item.asks})
         for question in kinds.values():
             hashes = sorted({leaf.prompt_hash(question) for leaf in judge.leaves()})
             # Which of the parameters an endpoint rejects.
@@ -433,11 +428,9 @@ def record_warnings() -> Iterator[Callable[[], list[str]]]:
             return [str(fact) for fact in found.values()]
 
         yield ours
-    for message in caught:
-        if not issubclass(message.category, RagassayWarning):
-            warnings.warn_explicit(
-                message.message, message.category, message.filename, message.lineno
-            )
+    for other in caught:
+        if not issubclass(other.category, RagassayWarning):
+            warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
 
 
 @dataclass
@@ -528,11 +521,8 @@ def warnings_of(run: Accumulator, summary: Summary, crowded: Sequence[str]) -> I
         if detail and not any(text in detail for text in known):
             known.add(detail)
             yield Note("metric_failed", {"sample": repr(sample), "why": detail}, (name,))
-    lacking = any(metric.unscored for metric in metrics.values())
-    if spent and (
-        lacking
-        or any(spending.failures or spending.lost_votes or spending.in_part for spending in spent)
-    ):
+    has_lost = any(s.failures or s.lost_votes or s.in_part for s in spent)
+    if spent and (has_lost or any(metric.unscored for metric in metrics.values())):
         yield from _unanswered(summary.judging, summary.embedding, metrics)
     if run.clustered_by is not None and total > 1 and len(set(run.samples.clusters)) == 1:
         yield Note("one_cluster", {"n": total, "by": run.clustered_by})

@@ -71,23 +71,17 @@ def _questions(
 ) -> list[Sample]:
     """The records of a file of questions; an error where they expect nothing, or where nothing says
     which sample they belong to."""
-    chosen: formats.MapperOptions = {
-        "columns": columns or None,
-        "encoding": encoding,
-        "notes": formats.Notes(),
-    }
+    given = formats.MapperOptions(columns=columns or None, encoding=encoding, notes=formats.Notes())
     expected: list[Sample] = []
     try:
-        expected = formats.load(path, **chosen)
+        expected = formats.load(path, **given)
     except InputError as error:
         if "none is recognised" not in error.problem:
             raise
-    expects = any(
-        sample.references or sample.gold or sample.answerability is not None for sample in expected
-    )
+    expects = any(s.references or s.gold or s.answerability is not None for s in expected)
     if expects and any(sample.query is not None for sample in expected):
         return expected
-    placement = formats.place(path, **chosen)
+    placement = formats.place(path, **given)
     placed, suggested = placement.placed, placement.suggested
     if expects and (not placed or "id" in placed):
         return expected

@@ -115,9 +115,8 @@ def _of_statements(value: Any, field: str, words: str | None = None) -> Answer:
         cited = item.get("citations") or []
         if not isinstance(cited, list):
             raise not_a_list(cited, f"{field}.citations", "passage ids")
-        statements.append(
-            Statement(said, tuple(needed_identifier(element, field) for element in cited))
-        )
+        ids = tuple(needed_identifier(name, field) for name in cited)
+        statements.append(Statement(said, ids))
     joined = " ".join(statement.text for statement in statements)
     return Answer(joined if words is None else words, tuple(statements))
 
@@ -307,20 +306,13 @@ def _split_at_query(
     last = max((i for i, turn in enumerate(turns) if turn.speaker == "user"), default=None)
     if last is None:
         return query, tuple(turns), None
-    if query is not None and (
-        turns[last].text != query or not (may_hold_query or last == len(turns) - 1)
-    ):
+    is_asked_there = turns[last].text == query and (may_hold_query or last == len(turns) - 1)
+    if query is not None and not is_asked_there:
         return query, tuple(turns), None
     after = turns[last + 1 :]
     if len(after) > 1:
         raise wrong("turns_after_query", field=field, n=len(after))
     return turns[last].text, tuple(turns[:last]), Answer(after[0].text) if after else None
-
-
-_UNSORTED = (
-    "Histories are incomplete: {n} {turn comes|turns come} after a later one of the same "
-    "session_id. Sort the records by time."
-)
 
 
 def with_earlier_turns(samples: Iterable[Sample]) -> Iterator[Sample]:
@@ -348,4 +340,6 @@ def with_earlier_turns(samples: Iterable[Sample]) -> Iterator[Sample]:
         metadata = {**sample.metadata, "conversation_id": str(session)}
         yield replace(sample, history=sample.history or before, metadata=metadata)
     if n_late:
-        warn_user(CountedFact(_UNSORTED, n_late))
+        late = "{n} {turn comes|turns come} after a later one of the same session_id"
+        fact = f"Histories are incomplete: {late}. Sort the records by time."
+        warn_user(CountedFact(fact, n_late))

@@ -21,9 +21,7 @@ Columns = Mapping[str, str | Sequence[str]]
 in a list or joined by ``|``, of which the first that a record has is read. For a field that is a
 list also several columns, whose values make it: ``passage_*`` or ``first+second``."""
 
-_LISTS = frozenset(
-    {"passages", "passage_ids", "references", "negative_references", "gold", "gold_ids"}
-)
+_LISTS = ("passages", "passage_ids", "references", "negative_references", "gold", "gold_ids")
 """Fields that several columns can make."""
 
 _OUTPUTS = frozenset({"answer", "passages", "passage_ids", "passage_embeddings"})

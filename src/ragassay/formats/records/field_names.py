@@ -19,9 +19,7 @@ ALIASES = word_lists("ragassay.formats.records", "aliases.txt")
 NAMES = word_lists("ragassay.formats.records", "names.txt")
 """Further lists of names and words."""
 
-KEY_MAP: Mapping[str, str] = {
-    name: field for field in ALIASES for name in NAMES.get(f"key_map.{field}", ())
-}
+KEY_MAP = {name: field for field in ALIASES for name in NAMES.get(f"key_map.{field}", ())}
 """Further names of fields, accepted in ``columns``: UltraRAG's ``key_map``."""
 
 GIVEN = ("given", "given_by", "given_unscored")
@@ -51,9 +49,7 @@ def _folded(name: str) -> str:
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 """Where a name in camel case (``actualOutput``) goes on with a new word."""
 
-FIELD_OF: Mapping[str, str] = {
-    folded(name): field for field, others in ALIASES.items() for name in (field, *others)
-}
+FIELD_OF = {folded(name): field for field, others in ALIASES.items() for name in (field, *others)}
 """Folded name -> canonical field."""
 
 
@@ -75,10 +71,7 @@ _FIRST_WINS = frozenset(
 """Fields where a second name does no harm: it stays in the metadata. For the others, choosing
 wrongly would give wrong numbers, so the user has to choose."""
 
-PAIRS: Mapping[str, tuple[str, str]] = {
-    "answer": ("answer", "references"),
-    "context": ("passages", "gold"),
-}
+PAIRS = {"answer": ("answer", "references"), "context": ("passages", "gold")}
 """Names that mean the first field where they stand alone, and the second one where the record has
 another name of the first. Two published habits: beside a ``prediction``, ``answer`` is the gold
 answer; beside ``retrieval_context``, ``context`` is the gold context."""

@@ -12,6 +12,7 @@ import tokenize
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -230,13 +231,11 @@ def failure(value: Any, field: str) -> str | None:
     return value
 
 
-_NO_FAILURE = frozenset({"", "none", "null", "nan", "false"})
-"""What programs write, or keep, where there was no error."""
-
-
 def says_failure(value: Any) -> bool:
-    """Whether the value of a field for failures says that the system failed."""
-    return value is not None and str(value).strip().casefold() not in _NO_FAILURE
+    """Whether the value of a field for failures says that the system failed: it holds more than
+    what programs write, or keep, where there was no error."""
+    said = "" if value is None else str(value).strip().casefold()
+    return said not in ("", "none", "null", "nan", "false")
 
 
 def is_number(value: Any) -> bool:
@@ -250,9 +249,8 @@ def is_small(value: Any) -> bool:
     if isinstance(value, str):
         return len(value) <= 2000
     if isinstance(value, list):
-        return len(value) <= 100 and all(
-            is_small(item) and not isinstance(item, list) for item in value
-        )
+        is_flat = list not in map(type, value)
+        return is_flat and len(value) <= 100 and all(map(is_small, value))
     return value is None or isinstance(value, bool | int | float)
 
 
@@ -270,10 +268,8 @@ def checked_depth(metadata: dict[str, Any], key: str | None) -> dict[str, Any]:
     """The same metadata, after a check that it is not nested too deeply."""
     inner: list[Any] = [metadata]
     for _ in range(_DEEPEST):
-        parts = (record.values() if isinstance(record, Mapping) else record for record in inner)
-        inner = [
-            value for part in parts for value in part if isinstance(value, Mapping | list | tuple)
-        ]
+        parts = (part.values() if isinstance(part, Mapping) else part for part in inner)
+        inner = [item for item in chain(*parts) if isinstance(item, Mapping | list | tuple)]
         if not inner:
             return metadata
     raise wrong("deep_metadata", field=key, most=_DEEPEST)

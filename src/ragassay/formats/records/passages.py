@@ -152,9 +152,7 @@ def with_column(
             if own not in (None, item) and (part, own) != ("grade", 1):
                 raise wrong("other_part", field=field, part=part, own=own, value=item)
         joined.append(replace(passage, **values))
-    in_order = not isinstance(value, dict) or [*map(str, value)] == [
-        element.id for element in others
-    ]
+    in_order = not isinstance(value, dict) or [*map(str, value)] == [other.id for other in others]
     if column == "passage_ids" and not in_order:
         raise wrong("ids_in_another_order", field=field)
     return tuple(joined)

@@ -8,7 +8,7 @@ import dataclasses
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import chain, groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
@@ -343,9 +343,7 @@ class Mapper:
         if asked.steps and not self.from_tools:
             self.tell("tools", line)
         if asked.results and self.from_tools and parts.get("passages") is None:
-            documents = [
-                document for result in asked.results for document in step_contents.documents(result)
-            ]
+            documents = [*chain.from_iterable(map(step_contents.documents, asked.results))]
             parts["passages"] = passages.passages(documents, values.get("history", ("",))[0])
         if metadata:
             parts["metadata"] = field_values.checked_depth(metadata, name or None)

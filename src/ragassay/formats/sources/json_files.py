@@ -117,11 +117,8 @@ def text_paths(
 ) -> list[str]:
     """The paths to the texts and lists of texts in the values of a column. With ``listed``, the
     paths into lists of objects lead to every item, also of a list of one."""
-    paths = (
-        [column]
-        if any(isinstance(value, str) or is_list_of_texts(value) for value in values)
-        else []
-    )
+    has_texts = any(isinstance(value, str) or is_list_of_texts(value) for value in values)
+    paths = [column] if has_texts else []
     if depth >= _DEEPEST:
         return paths
     objects = [value for value in values if isinstance(value, dict)]
@@ -130,11 +127,8 @@ def text_paths(
         plain = str(key).replace("_", "").replace("-", "").isalnum()
         inner = [value[key] for value in objects if key in value]
         below[f"{column}.{key}" if plain else f'{column}["{key}"]'] = inner
-    lists = [
-        value
-        for value in values
-        if isinstance(value, list) and value and isinstance(value[0], dict)
-    ]
+    lists = [value for value in values if isinstance(value, list)]
+    lists = [items for items in lists if items and isinstance(items[0], dict)]
     if lists:
         step = "[*]" if listed or any(len(items) > 1 for items in lists) else "[0]"
         below[column + step] = [item for group in lists for item in group if isinstance(item, dict)]

@@ -136,9 +136,8 @@ def opened(path: Path, encoding: str | None = None) -> Iterator[IO[bytes]]:
                 raise wrong("empty_gzip", path=path)
             is_binary = start.startswith(BINARY)
             wanted = checked_encoding(encoding) if encoding and not is_binary else None
-            wanted = wanted or next(
-                (name for name in _MARKS if start.startswith(_MARKS[name])), None
-            )
+            marked = (name for name, marks in _MARKS.items() if start.startswith(marks))
+            wanted = wanted or next(marked, None)
             if wanted is not None:
                 stream.seek(0)
                 yield _recoded(stream, wanted, path)

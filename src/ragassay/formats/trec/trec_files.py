@@ -43,9 +43,8 @@ def is_mapping(value: Any) -> bool:
     if not all(isinstance(item, Mapping) for item in inner):
         return False
     values = [value for item in inner for value in islice(item.values(), 20)]
-    return any(map(is_number, values)) and not any(
-        isinstance(value, Mapping | list) for value in values
-    )
+    holds_more = any(isinstance(value, Mapping | list) for value in values)
+    return any(map(is_number, values)) and not holds_more
 
 
 def read_other(path: Path, number: str) -> pl.DataFrame | None:
@@ -149,9 +148,8 @@ def _tell_equal_scores(run: pl.DataFrame, path: Path) -> None:
     """Warns where the run holds queries whose documents all have one score."""
     import polars as pl
 
-    queries = run.group_by("query").agg(
-        equal=(pl.col("score").min() == pl.col("score").max()), n=pl.len()
-    )
+    score = pl.col("score")
+    queries = run.group_by("query").agg(equal=(score.min() == score.max()), n=pl.len())
     several = queries.filter(pl.col("n") > 1)
     tied = several.filter("equal")
     if not tied.is_empty():

@@ -250,15 +250,11 @@ def open_run(folder: str | Path) -> Result:
         config: dict[str, Any] = dict(value_of(text_of(base / RUN), base / RUN))
         _Lists.model_validate(config)
     answers = AnswerFile(base / JUDGE_ANSWERS)
+    columns = _columns(summary, base, config, answers)
+    reading = partial(read_rows, base), partial(read_samples, base)
+    inner = base / CONSISTENCY if holds_consistency(base) else None
     return Result(
-        summary,
-        _columns(summary, base, config, answers),
-        config,
-        base,
-        partial(read_rows, base),
-        partial(read_samples, base),
-        judge_answers=answers,
-        _consistency=base / CONSISTENCY if holds_consistency(base) else None,
+        summary, columns, config, base, *reading, judge_answers=answers, _consistency=inner
     )
 
 
