@@ -112,7 +112,7 @@ class Generates(LocalServer):
         self.asked.append({"path": request.path, **json.loads(body or b"{}")})
         if self.elsewhere:
             return Reply(status=302, headers={"Location": self.elsewhere})
-        text = '{"reason": "it answers", "answered": "yes"}'
+        text = '{"reason": "it answers", "says_idk": "no"}'
         return Reply(json.dumps({"generated_text": text}).encode())
 
 
