@@ -422,7 +422,7 @@ def with_not_worse(comparison: Comparison) -> Comparison:
         passed, why = True, _said("not_worse", metrics=_names(tested))
         if sizes := [d.detectable for d in tested if d.detectable is not None]:
             why += _said("may_not_show", size=f"{max(sizes):.2g}")
-        fallen = (note for note in comparison.brought if note.kind == "slice_fell")
+        fallen = (note for note in comparison.brought if note.kind.endswith("_fell"))
         why += "".join(str(replace(note, kind="gate_but_fell")) for note in fallen)
     names = tuple(d.name for d in metrics)
     gate = GateResult(NOT_WORSE, None, passed, unscored, why, metrics=names)

@@ -321,6 +321,7 @@ def with_change(comparison: Comparison, most: int | None = MOST_SAMPLES) -> Comp
     found, fallen = change.right, list[Note]()
     if found and change.new.measures == "answers":
         rights = change.new.right, change.old.right
-        fallen = slice_of_right(MatchedRuns.of(*runs), found.name, rights, change.level)
+        fell = slice_of_right(MatchedRuns.of(*runs), found.name, rights, change.level)
+        fallen = [replace(note, kind="slice_right_fell") for note in fell]
     brought = [note for note in comparison.brought if not (fallen and note.kind == "slice_fell")]
     return replace(comparison, change=change, brought=(*fallen, *brought))
