@@ -60,7 +60,7 @@ class NuggetBank(Mapping[str, QueryNuggets]):
     Args:
         entries: one for each query; of several with one id the last counts.
         path: the file that they come from.
-        lines: where in it each stands, by query id.
+        lines: where in it each is, by query id.
     """
 
     def __init__(

@@ -200,7 +200,7 @@ def read(
         gold: relevance judgements that replace the gold passages of their queries: a qrels file,
             or the mapping query id -> document id -> grade.
         **options: ``columns`` (field -> column of the data, for names that are not known;
-            UltraRAG's ``key_map`` is understood too), ``separator`` (what stands between the
+            UltraRAG's ``key_map`` is understood too), ``separator`` (what is between the
             passages of a single text), ``single_chunk`` (such a text is one passage, whatever it
             holds), ``refuse_joined`` (a text that seems to hold several passages and is not cut
             is an error, in place of a note; ``marks``: blank lines alone are no sign), ``system``

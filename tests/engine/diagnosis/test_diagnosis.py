@@ -542,3 +542,13 @@ def test_only_gold_or_a_judge_of_known_worth_says_what_was_not_retrieved() -> No
     # What irrelevant passages support answers nothing.
     other = [{**record("a", OTHER), "references": [], "gold": [{"id": "x"}]}]
     assert diagnose(ragassay.evaluate(other, "faithfulness,AP")).classes == ["not_retrieved"]
+
+
+def test_a_fault_of_which_right_answers_show_no_sign_was_looked_at() -> None:
+    rows = [
+        {"id": at, "query": "Who wrote Dune?", "answer": "Frank Herbert.",
+         "references": ["Frank Herbert"], "passages": ["Dune is by Frank Herbert."]}
+        for at in "ab"
+    ]  # fmt: skip
+    found = diagnose(ragassay.evaluate(rows))
+    assert not found.found and "invented" not in {one.fault.name for one in found.not_looked_at}

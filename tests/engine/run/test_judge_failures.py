@@ -59,7 +59,7 @@ def test_the_reason_is_told_where_another_metric_scored(settings, reason, says, 
         timeout = "0.5" if reason == "timeout" else "5"
         terminal, summary = outputs(data, server.url, capsys, timeout)
     (said,) = summary["warnings"]
-    assert said.startswith(f"1 question has no answer ({reason}): ")
+    assert said.startswith(f"The judge did not answer 1 question ({reason}): ")
     assert any(one in said for one in says.split("|"))
     assert (AGAIN in terminal) == (reason not in ("auth", "refused", "context too long"))
     assert ("--retry-failed asks again." in terminal) == (reason == "refused")

@@ -418,7 +418,7 @@ def compare_means(
     """Whether the means of two runs over different queries differ, by Welch's test.
 
     Queries are not matched. Repeats of a query are averaged first; queries of one cluster (a
-    conversation) are tested together. The correction ``maxt`` needs pairs and stands for ``holm``.
+    conversation) are tested together. The correction ``maxt`` needs pairs; here it means ``holm``.
     """
     correction = "holm" if correction == "maxt" else correction
     samples, n_units, n_queries = [], [], []

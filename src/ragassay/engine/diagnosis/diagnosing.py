@@ -249,7 +249,7 @@ def diagnosis_of(
     sources: dict[str, Counter[str]] = {name: Counter() for name in table.SIGNALS}
     examples: defaultdict[str, list[Example]] = defaultdict(list)
     judges: defaultdict[str, dict[str, None]] = defaultdict(dict)
-    parts: set[str] = set()
+    parts, read = set[str](), set[str]()
     by_words = hints | (metrics.keys() - judged.keys())
     for row, (sample, known) in enumerate(_samples(result, names, added)):
         matches, differs = _compared(sample) if match_passes else (False, False)
@@ -269,6 +269,7 @@ def diagnosis_of(
             if not (outvoted.get(name) and (certain or found.metric in by_words))
         }  # fmt: skip
         parts |= table.parts_of(sample)
+        read |= known.keys()
         for name, signal in signals.items():
             sources[name][signal.metric] += 1
         by_name = {name: signal.value for name, signal in signals.items()}
@@ -349,7 +350,7 @@ def diagnosis_of(
         mean=float(values[scored].mean()) if scored.any() else None, fine_mean=fine_mean,
         share_right=right_share.mean, low=right_share.low, high=right_share.high, level=level,
         found=tuple(classes), sources=given_by,
-        not_looked_at=tuple(table.not_looked_at(metrics, names, given_by, parts)),
+        not_looked_at=tuple(table.not_looked_at(metrics, names, read, parts)),
         added=tuple(added.summary.metrics) if added else (),
         classes=[None if fault is None else fault.name for fault in faults],
         unknown=unknown.tolist(),

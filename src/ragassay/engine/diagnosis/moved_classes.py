@@ -302,7 +302,7 @@ def diagnose(new: Run, old: Run | None = None, **options: Any) -> Diagnosis | Mo
 
 
 def with_change(comparison: Comparison, most: int | None = MOST_SAMPLES) -> Comparison:
-    """The comparison with what moved (`Comparison.change`), where that can be told and the runs
+    """The comparison with what moved (`Comparison.change`), where that is known and the runs
     have at most so many samples."""
     runs = comparison.runs
     too_many = most and runs and max(len(run.columns) for run in runs) > most
@@ -322,6 +322,8 @@ def with_change(comparison: Comparison, most: int | None = MOST_SAMPLES) -> Comp
     if found and change.new.measures == "answers":
         rights = change.new.right, change.old.right
         fell = slice_of_right(MatchedRuns.of(*runs), found.name, rights, change.level)
-        fallen = [replace(note, kind="slice_right_fell") for note in fell]
+        for note in fell:
+            shares = {side: round(float(note.counts[side]), 2) for side in ("new", "old")}
+            fallen = [replace(note, kind="slice_right_fell", counts={**note.counts, **shares})]
     brought = [note for note in comparison.brought if not (fallen and note.kind == "slice_fell")]
     return replace(comparison, change=change, brought=(*fallen, *brought))

@@ -149,7 +149,7 @@ class Conversation(NamedTuple):
 
 
 def conversation(value: Any, field: str) -> Conversation:
-    """The turns of a conversation, and what stands between them. Images and files are errors."""
+    """The turns of a conversation, and what is between them. Images and files are errors."""
     if not isinstance(value, list):
         raise unexpected(value, "a list of turns", field)
     turns: list[Turn] = []

@@ -31,7 +31,7 @@ _files: list[IO[bytes]] = []
 
 
 def keep_standard_input(text: TextIO | None) -> None:
-    """Takes what stands on standard input as the data called `STANDARD_INPUT`, up to its end. Only
+    """Takes what is on standard input as the data called `STANDARD_INPUT`, up to its end. Only
     the command line calls this. A terminal, and one that is closed (``None``), are errors."""
     if text is None:
         raise wrong("stdin_closed", path=STANDARD_INPUT)

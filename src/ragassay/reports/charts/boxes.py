@@ -68,7 +68,7 @@ def _why(result: Result, name: str) -> str:
 @dataclass(frozen=True)
 class BoxPanel:
     """A metric: for each file a box (a bar where the metric is a share of answers) with its points,
-    mean, interval, median and n, or why there is no value. ``below`` stands below the title,
+    mean, interval, median and n, or why there is no value. ``below`` is below the title,
     ``names`` is the width of the files' names (0 for none), ``row`` the height of a row."""
 
     metric: str
@@ -220,7 +220,7 @@ class DifferencePanel:
 
     @property
     def size(self) -> tuple[float, float]:
-        """Width and height with all that stands around the scale."""
+        """Width and height with all that is around the scale."""
         height = _HEADS + _LINE * len(self.differences) + _TICKS
         return self.names + _SCALE + _WORDS, height
 

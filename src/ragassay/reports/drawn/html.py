@@ -14,7 +14,7 @@ from ragassay.reports.text import wording
 
 
 def cell_html(report: Report) -> str:
-    """The cell of a notebook; its style comes with it, because a cell stands alone."""
+    """The cell of a notebook; its style comes with it, because a cell is shown alone."""
     about = f", {escape(report.about)}" if report.about else ""
     title = f"<p><b>{escape(report.title)}</b>{about}</p>" if report.title else ""
     verdict = f"<p><b>{escape(report.verdict)}</b></p>" if report.verdict else ""
