@@ -173,7 +173,7 @@ class ScoreColumns:
         return scored & bool((scored & self._where(metric, lambda kind: not kind.assumed)).any())
 
     def measured(self, metric: str) -> Mask:
-        """Which samples have a number that is not in place of a missing part, shape ``(n_samples,)``."""
+        """Which samples have a number not in place of a missing part, shape ``(n_samples,)``."""
         return self.scored(metric) & self._where(metric, lambda kind: not kind.assumed)
 
     def values(self, metric: str) -> NDArray[np.float64]:
