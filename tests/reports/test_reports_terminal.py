@@ -111,7 +111,7 @@ def test_coverage_reasons_and_labels_are_in_the_readers_words() -> None:
     found = ragassay.evaluate(data, ["faithfulness", "refusals_right"]).summary
     text = shown(summary_report(found), 140)
     assert "faithfulness: 3 of 3 answers make no claim." in text and "to measure" not in text
-    assert "refusals_right: 1 of 3 queries is labelled neither answerable nor unanswerable." in text
+    assert "refusals_right: 1 of 3 queries has no label that says whether to answer." in text
 
 
 def test_the_sentence_of_a_run_says_where_it_is_only_a_hint() -> None:

@@ -31,7 +31,7 @@ def run(right: str, name: str, metrics: Any = ("em",), **of_sample: Any) -> raga
 
 
 def fallen(found: ragassay.Comparison) -> list[Note]:
-    return [note for note in found.notes if note.kind == "slice_fell"]
+    return [note for note in found.notes if note.kind.endswith("_fell")]
 
 
 UP, DOWN = ("1" * 30 + " " + "0" * 14, "0" * 30 + " " + "1" * 14)
