@@ -31,8 +31,9 @@ def modules(package: str) -> Iterator[ModuleType]:
             yield importlib.import_module(name)
 
 
+@cache
 def table(package: str, file: str) -> Any:
-    """The content of a YAML file of ours: read fast, without the checks of a user's file."""
+    """The content of a YAML file of ours: read once, fast, without the checks of a user's file."""
     import yaml  # by whoever asks for a table, not by everyone who imports the package
 
     text = resources.files(package).joinpath(file).read_text(encoding="utf-8")

@@ -158,7 +158,6 @@ def _part(name: str, texts: list[str]) -> dict[str, Any]:
     return {"title": title.removesuffix("s") if len(texts) > 1 else title, "texts": texts}
 
 
-@cache
 def guides() -> dict[str, dict[str, Any]]:
     """What people read about each kind of question: ``title``, ``ask``, ``meanings``."""
     table: dict[str, dict[str, Any]] = packages.table("ragassay.review", "label_guides.yaml")

@@ -161,7 +161,6 @@ def as_of() -> str:
     return str(_table()["as_of"])
 
 
-@cache
 def _table() -> Any:
     return packages.table("ragassay.transport", "prices.yaml")
 

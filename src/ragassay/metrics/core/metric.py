@@ -424,7 +424,7 @@ def register(cls: type[M]) -> type[M]:
     """Makes a metric class a frozen dataclass (unless it is one already), known by its name and
     aliases, and printed by its name."""
     if "__dataclass_params__" not in vars(cls):
-        cls = dataclass(frozen=True)(cls)
+        cls = dataclass(frozen=True, repr=False)(cls)
     places = [
         f"{kind.__module__}.{kind.__qualname__}" for kind in (_CLASSES.get(cls.name, cls), cls)
     ]

@@ -7,7 +7,6 @@ import re
 import shlex
 import string
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 from typing import Any
 
 from ragassay.base import packages
@@ -58,7 +57,6 @@ def all_said(notes: Iterable[Note], *severities: str) -> list[str]:
     return [said(note) for note in notes if not severities or note.severity in severities]
 
 
-@cache
 def words() -> dict[str, str]:
     """The sentence of each kind of note."""
     read: dict[str, str] = packages.table(__package__, "note_words.yaml")

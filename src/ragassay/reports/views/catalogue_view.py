@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from functools import cache
 from typing import Any, TypeVar, cast
 
 from ragassay import suites
@@ -361,7 +360,6 @@ def example_of(cls: type[Metric], canonical: str | None) -> Metric:
         return cls(**dict.fromkeys(required, 1))  # only cut-offs are required
 
 
-@cache
 def _examples() -> dict[str, dict[str, Any]]:
     """The samples by metric and by family."""
     examples: dict[str, dict[str, Any]] = packages.table(__package__, "worked_examples.yaml")
