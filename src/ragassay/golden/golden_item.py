@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
-from rapidfuzz.distance import Postfix, Prefix
 
 from ragassay.base.errors import InputError, mistake
 from ragassay.base.sample import Answerability, GoldPassage, Sample, Turn
@@ -310,6 +309,8 @@ def excerpt(text: str, start: int = 0, end: int | None = None) -> str:
 
 def differing(old: str, new: str) -> tuple[str, str]:
     """Two texts in quotes, each around what differs."""
+    from rapidfuzz.distance import Postfix, Prefix
+
     head = Prefix.similarity(old, new)
     tail = Postfix.similarity(old[head:], new[head:])
     return excerpt(old, head, len(old) - tail), excerpt(new, head, len(new) - tail)

@@ -63,7 +63,7 @@ class Reply(BaseModel):
     """
 
     implied: ClassVar[Mapping[str, str]] = {}
-    model_config = ConfigDict(frozen=True, strict=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, strict=True, extra="ignore", defer_build=True)
 
     @classmethod
     def fields(cls) -> dict[str, Any]:

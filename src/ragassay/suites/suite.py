@@ -313,11 +313,12 @@ def all_suites() -> Mapping[str, Suite]:
 def _read(file: Traversable) -> Suite:
     """The suite of a file, which has its name; ``compute`` of a total is ``MODULE:FUNCTION``."""
     content = packages.table("ragassay.suites", file.name)
-    for total in content.get("totals", {}).values():
-        total["compute"] = resolve_name(total["compute"])
-    content["totals"] = {name: Total(**value) for name, value in content.get("totals", {}).items()}
     fixed: dict[str, Any] = {
         key: tuple(group) if isinstance(group, list) else group for key, group in content.items()
+    }
+    fixed["totals"] = {
+        name: Total(**total | {"compute": resolve_name(total["compute"])})
+        for name, total in content.get("totals", {}).items()
     }
     return Suite(file.name.removesuffix(".yaml"), **fixed)
 
