@@ -152,7 +152,24 @@ def test_scores_win_over_the_given_order_and_a_repeated_passage_counts_once_both
         Window(samples[1:3]).outcomes(parse("RR"))
     outcome = naming.parse("AP").score(sample("aab", {"a": 1, "b": 1}))
     assert isinstance(outcome, Score) and outcome.value == 1.0
-    assert "1 repeated passage ids ignored" in outcome.explanation
+    assert "1 repeated passages ignored" in outcome.explanation
+
+
+TEXTS = ("Rain falls.", "Snow  melts. Ice breaks.", "Ice breaks.", "Wind blows")
+BY_TEXT = [  # gold texts, what AP and SetR are
+    (("Snow melts. Ice breaks.",), 1 / 2, 1),  # white space does not count
+    (("Snow melts.", "Ice breaks."), 1 / 2, 1),  # one passage holds both: they are one
+    (("Wind blows from the sea.",), 1 / 3, 1),  # rank 4 is 3, as Ice breaks. came before
+    (("Rain falls.", "Hail hurts."), 1 / 2, 1 / 2),
+]
+
+
+@pytest.mark.parametrize(("gold", "precision", "recall"), BY_TEXT)
+def test_without_ids_gold_is_found_by_its_text(gold, precision, recall) -> None:
+    passages = tuple(map(Passage, TEXTS))
+    one = Sample(id="q", passages=passages, gold=tuple(GoldPassage(text=text) for text in gold))
+    found = [parse(name).score(one) for name in ("AP", "SetR")]
+    assert [each.value for each in found] == pytest.approx([precision, recall])
 
 
 @pytest.mark.parametrize("name", ["AP", "nDCG@10", "P@5", "Bpref", "Success@1", "ERR", "RnDCG"])

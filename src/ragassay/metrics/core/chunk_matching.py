@@ -63,12 +63,12 @@ def credited(relevant: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def same_chunks(
-    chunks: Sequence[Passage | GoldPassage], *, collapse_whitespace: bool = True
+    chunks: Sequence[Passage | GoldPassage], *, collapse_whitespace: bool = True, held: bool = False
 ) -> list[int]:
     """A label for each chunk; chunks with one label are the same chunk.
 
-    Two chunks are the same when they share an id or a text, directly or through a third one. An
-    empty text is equal to nothing.
+    Two chunks are the same when they share an id or a text, or (``held``) one's text holds the
+    other's, directly or through a third one. An empty text is equal to nothing.
     """
     parent = list(range(len(chunks)))
 
@@ -78,13 +78,16 @@ def same_chunks(
         return at
 
     first: dict[tuple[str, str], int] = {}
+    texts = [chunk.text or "" for chunk in chunks]
+    if collapse_whitespace:
+        texts = [" ".join(text.split()) for text in texts]
     for at, chunk in enumerate(chunks):
-        text = chunk.text or ""
-        if collapse_whitespace:
-            text = " ".join(text.split())
-        for kind, value in (("id", chunk.id), ("text", text)):
+        for kind, value in (("id", chunk.id), ("text", texts[at])):
             if value:
                 parent[root(at)] = root(first.setdefault((kind, value), at))
+    for at, text in enumerate(texts if held else ()):
+        for other in (n for n, longer in enumerate(texts) if text and text in longer):
+            parent[root(other)] = root(at)
     return [root(at) for at in range(len(chunks))]
 
 

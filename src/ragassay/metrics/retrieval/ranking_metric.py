@@ -12,9 +12,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ragassay.base.errors import CountedFact, UsageError, warn_user
-from ragassay.base.sample import ABSTAINING, Passage, Sample
+from ragassay.base.sample import ABSTAINING, GoldPassage, Passage, Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.core import metric
+from ragassay.metrics.core.chunk_matching import same_chunks
 from ragassay.metrics.core.metric import (
     Measured,
     Window,
@@ -43,10 +44,11 @@ REL: Any = param(1, "lowest grade that counts as relevant", minimum=0)
 
 
 class RankingMetric(Measured):
-    """A metric that compares a ranking of passage ids with graded ids.
+    """A metric that compares a ranking of passages with graded ones, by their ids; where any has
+    none, by their texts, of which one may hold the other.
 
     Passages are ranked by score, highest first, when all of them have one, else in the order given.
-    A passage id that occurs again counts at its best rank only. A sample that was judged and has no
+    A passage that occurs again counts at its best rank only. A sample that was judged and has no
     relevant passage counts 0, as in trec_eval, unless its query is labelled unanswerable or
     conversational."""
 
@@ -54,7 +56,7 @@ class RankingMetric(Measured):
     needs = ("passages", "gold")
 
     def lacks(self, sample: Sample) -> Unscored | None:
-        """Also unscored where a passage has no id, or a gold passage has two grades."""
+        """Also unscored where a passage has neither id nor text, or a gold passage two grades."""
         return super().lacks(sample) or _unusable(sample)
 
     def values(self, rankings: Rankings) -> Floats:
@@ -93,14 +95,19 @@ def tabulate(window: Window) -> Table:
     """The rankings of a window's samples; for `Window.once`."""
     problems = [missing(s, RankingMetric.needs) or _unusable(s) for s in window.samples]
     usable = [s for s, problem in zip(window.samples, problems, strict=True) if problem is None]
-    retrieved, notes = [], []
+    gold, retrieved, notes = [], [], []
     for sample in usable:
-        scores, note = _scores(sample.passages or ())
+        passages, graded = sample.passages or (), sample.gold or ()
+        names = _names([*passages, *graded])
+        scores, note = _scores(names[: len(passages)], passages)
         retrieved.append(scores)
         notes.append(note)
+        grades: dict[str, int] = {}
+        for name, each in zip(names[len(passages) :], graded, strict=True):
+            grades[name] = max(each.grade, grades.get(name, each.grade))
+        gold.append(grades)
     contradicted = sum(_BY_SCORE in note for note in notes)
     warn_user(CountedFact(_CONTRADICTED, contradicted))
-    gold = [{str(g.id): g.grade for g in sample.gold or ()} for sample in usable]
     return Table(from_lists([s.id for s in usable], gold, retrieved), problems, notes)
 
 
@@ -108,36 +115,39 @@ def _unusable(sample: Sample) -> Unscored | None:
     relevant = sample.gold is None or any(gold.grade > 0 for gold in sample.gold)
     if not relevant and sample.answerability in ABSTAINING:
         return not_applicable(f"the query is labelled {sample.answerability} and has no gold")
+    passages, graded = sample.passages or (), sample.gold or ()
+    by_text = all(each.text for each in (*passages, *graded)) and not any(g.end for g in graded)
+    if by_text and None in {each.id for each in (*passages, *graded)}:
+        return None
     grades: dict[str, int] = {}
-    for gold in sample.gold or ():
+    for gold in graded:
         if gold.id is None:
-            return not_applicable(
-                "a gold passage has no id; the suite 'chunks' compares texts and spans"
-            )
+            return not_applicable(f"a gold passage has no id; {_BY_SPAN}")
         if grades.setdefault(gold.id, gold.grade) != gold.grade:
             return Unscored(
                 Reason.UNDEFINED,
                 f"gold passage {gold.id!r} is graded both {grades[gold.id]} and {gold.grade}",
             )
-    for rank, passage in enumerate(sample.passages or (), 1):
+    for rank, passage in enumerate(passages, 1):
         if passage.id is None:
             detail = f"retrieved passage {rank} has no id; {_NAME_IDS}"
-            if all(
-                gold_passage.text is not None or gold_passage.document is not None
-                for gold_passage in sample.gold or ()
-            ):
-                detail += "; the suite 'chunks' compares texts and spans"
-            return Unscored(Reason.MISSING_INPUT, detail)
+            located = all(gold.text is not None or gold.document is not None for gold in graded)
+            return Unscored(Reason.MISSING_INPUT, detail + f"; {_BY_SPAN}" * located)
     return None
 
 
+_BY_SPAN = "the suite 'chunks' compares texts and spans"
 _NAME_IDS = "where its metadata hold one, name it: --columns 'passage_ids=passages[*].metadata.KEY'"
 
 
-def _scores(passages: Sequence[Passage]) -> tuple[dict[str, float], str]:
+def _names(passages: Sequence[Passage | GoldPassage]) -> list[str]:
+    ids = [each.id for each in passages if each.id is not None]
+    return ids if len(ids) == len(passages) else [*map(str, same_chunks(passages, held=True))]
+
+
+def _scores(ids: list[str], passages: Sequence[Passage]) -> tuple[dict[str, float], str]:
     """A score for each passage id by which no two tie, and a note where the ranking is not simply
     the order given."""
-    ids = [str(passage.id) for passage in passages]
     scores = [passage.score for passage in passages if passage.score is not None]
     notes = []
     if len(scores) == len(ids) and any(after > before for before, after in pairwise(scores)):
@@ -145,7 +155,7 @@ def _scores(passages: Sequence[Passage]) -> tuple[dict[str, float], str]:
         ids = [ids[at] for at in sorted(range(len(ids)), key=lambda at: -scores[at])]
     best = {name: -float(rank) for rank, name in enumerate(dict.fromkeys(ids))}
     if repeats := len(passages) - len(best):
-        notes.append(f"{repeats} repeated passage ids ignored")
+        notes.append(f"{repeats} repeated passages ignored")
     return best, "; ".join(notes)
 
 
