@@ -116,8 +116,9 @@ def _unusable(sample: Sample) -> Unscored | None:
     if not relevant and sample.answerability in ABSTAINING:
         return not_applicable(f"the query is labelled {sample.answerability} and has no gold")
     passages, graded = sample.passages or (), sample.gold or ()
-    by_text = all(each.text for each in (*passages, *graded)) and not any(g.end for g in graded)
-    if by_text and None in {each.id for each in (*passages, *graded)}:
+    every: list[Passage | GoldPassage] = [*passages, *graded]
+    by_text = all(each.text for each in every) and not any(gold.end for gold in graded)
+    if by_text and None in {each.id for each in every}:
         return None
     grades: dict[str, int] = {}
     for gold in graded:

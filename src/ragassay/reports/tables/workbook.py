@@ -16,9 +16,9 @@ from ragassay.engine.results import Result
 from ragassay.engine.results.judge_answers import Record
 from ragassay.engine.results.result import rights_of, texts_of
 from ragassay.engine.results.score_rows import with_samples
-from ragassay.engine.results.summary import Summary
 from ragassay.reports.tables.published_csv import components
 from ragassay.reports.text import wording
+from ragassay.reports.views.summary_view import verdict
 
 if TYPE_CHECKING:
     import xlsxwriter
@@ -46,7 +46,7 @@ def write_workbook(result: Result, path: Path) -> None:
     stream = io.BytesIO()
     with xlsxwriter.Workbook(stream) as book:
         prompts: dict[str, str] = {}
-        _sheet(book, "Summary", (34, 10, 10, 10, 10, 10, 14, 14, 60), _summary(result.summary))
+        _sheet(book, "Summary", (34, 10, 10, 10, 10, 10, 14, 14, 60), _summary(result))
         widths = (16, 12, 40, 50, 40, 40, *([12, 40] * len(result.summary.metrics)))
         widths += (24,) * len(rights_of(result))
         sheet = _sheet(book, "Records", widths, _records(result, prompts))
@@ -91,8 +91,10 @@ def _text(value: str) -> str:
     return units[: 2 * (LONGEST - len(_CUT))].decode("utf-16-le", "ignore") + _CUT
 
 
-def _summary(summary: Summary) -> Iterator[_Row]:
+def _summary(result: Result) -> Iterator[_Row]:
+    summary = result.summary
     yield "strong", [f"{summary.suite}: {summary.title}"]
+    yield "", [verdict(result)]
     yield "", [f"Means over {summary.averaged_over}."]
     yield "", []
     heads = ["metric", "mean", "low", "high", "scored", "of"]

@@ -96,7 +96,7 @@ def result_report(result: Result, *, every: bool = False, gates: bool = True) ->
             return replace(consistency, blocks=(*consistency.blocks, warnings))
         about = consistency.about.removeprefix("consistency of repeated runs")
         blocks.append(part(f"Consistency of repeated runs{about}", *consistency.blocks))
-    return replace(report, blocks=tuple(blocks), verdict=_verdict(result) if diagnosis else "")
+    return replace(report, blocks=tuple(blocks), verdict=verdict(result) if diagnosis else "")
 
 
 def written_report(result: Result, *, linked: bool = False, in_folder: bool = False) -> Report:
@@ -131,7 +131,7 @@ def written_report(result: Result, *, linked: bool = False, in_folder: bool = Fa
         blocks.append(part("Slices", *slices, aside=True))
     about = ", ".join(filter(None, (_date(result), wording.size(summary))))
     kept = (block for block in blocks if not isinstance(block, Part) or block.blocks)
-    return Report(_title(summary), tuple(kept), about, _verdict(result))
+    return Report(_title(summary), tuple(kept), about, verdict(result))
 
 
 def _title(summary: Summary) -> str:
@@ -152,7 +152,7 @@ def _date(result: Result) -> str:
     return f"{day.day} {day:%B %Y}"
 
 
-def _verdict(result: Result) -> str:
+def verdict(result: Result) -> str:
     """The sentence to remember of a run: why samples fail, else the mean of its first metric."""
     if result.diagnosis is not None:
         weak = (note.counts for note in weakest_slice(result))
