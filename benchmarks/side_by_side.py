@@ -1,10 +1,11 @@
-"""The same 50 answers judged for faithfulness by ragas, deepeval, promptfoo, pydantic-evals and
-ragassay: lines to write, calls, tokens and seconds.
+"""The same 50 answers judged for faithfulness by ragas, deepeval, promptfoo, MLflow, pydantic-evals
+and ragassay: lines to write, calls, tokens and seconds.
 
-``python -m benchmarks.side_by_side [--ragas PYTHON] [--deepeval PYTHON] [--pydantic-evals PYTHON]
-[--promptfoo COMMAND]``: the interpreters that have the packages, and the command that starts
-promptfoo. What is not installed is skipped, and said. All ask a stub on this machine, which replies
-after 0.2 s with what the requested form of reply allows: the values mean nothing.
+``python -m benchmarks.side_by_side [--ragas PYTHON] [--deepeval PYTHON] [--promptfoo COMMAND]
+[--mlflow PYTHON] [--pydantic-evals PYTHON]``: the interpreters that have the packages, and the
+command that starts promptfoo. What is not installed is skipped, and said. All ask a stub on this
+machine, which replies after 0.2 s with what the requested form of reply allows: the values mean
+nothing.
 
 docs/coming-from.md has the figures.
 """
@@ -36,6 +37,7 @@ ROWS, LATENCY = 50, 0.2
 QUIET = {
     "DEEPEVAL_TELEMETRY_OPT_OUT": "YES",
     "RAGAS_DO_NOT_TRACK": "true",
+    "MLFLOW_DISABLE_TELEMETRY": "true",
     **{f"PROMPTFOO_DISABLE_{name}": "1" for name in ("TELEMETRY", "UPDATE", "REMOTE_GENERATION")},
 }
 
@@ -43,7 +45,7 @@ QUIET = {
 def main() -> None:
     """Prints a row a tool."""
     parser = argparse.ArgumentParser()
-    for tool in ("ragas", "deepeval", "pydantic-evals", "promptfoo"):
+    for tool in ("ragas", "deepeval", "promptfoo", "mlflow", "pydantic-evals"):
         parser.add_argument(f"--{tool}", default=None)
     parser.add_argument("--quick", action="store_true", help="ours only, ten rows")
     chosen = vars(parser.parse_args())
@@ -184,7 +186,9 @@ def filled(form: Mapping[str, Any], root: Mapping[str, Any], n: int = 0) -> Any:
         return form["enum"][0]
     kind = form.get("type", "object")
     if kind == "object":
-        return {name: filled(each, root, n) for name, each in form.get("properties", {}).items()}
+        # MLflow's "result" is yes or no: its prompt says so, its schema does not.
+        parts = form.get("properties", {}).items()
+        return {name: "yes" if name == "result" else filled(each, root, n) for name, each in parts}
     if kind == "array":
         return [filled(form["items"], root, n) for n in range(form.get("minItems", 2))]
     simple = {"boolean": True, "integer": n + 1, "number": 1, "null": None}
