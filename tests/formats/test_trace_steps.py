@@ -127,16 +127,6 @@ def test_metadata_that_are_nested_are_told_and_known_names_stay(tmp_path: Path) 
     assert nested.startswith("values of the unknown field 'user' that are large or nested: 1")
 
 
-@pytest.mark.parametrize(("more", "n"), [
-    ({"observations": ["a"]}, 1), ({}, 1), ({"observationCount": "0"}, 0),
-    ({"output": {"answer": A, "context": ["It."]}}, 0),
-])  # fmt: skip
-def test_traces_without_their_steps_are_told(more: Any, n: int, tmp_path: Path) -> None:
-    trace = langfuse(input=Q, **{"observations": None, "observationCount": 3, **more})
-    one_sample(tmp_path / "a.jsonl", trace, notes=(notes := Notes()))
-    assert len([*notes]) == n and all("give both files" in line for line in notes)
-
-
 BEST = [("b", 0.5), ("c", 1)]
 
 
