@@ -52,8 +52,9 @@ def test_every_row_is_a_format_and_names_functions_that_there_are() -> None:
     assert named - {None} <= exports.FUNCTIONS.keys()
 
 
-def test_traces_and_their_observations_may_be_two_files(tmp_path: Path) -> None:
-    trace = {"id": "t", "sessionId": "s", "input": "Who?", "output": "I.", "observations": ["o1"]}
+@pytest.mark.parametrize("more", [{"observations": ["o1"]}, {"observationCount": "1"}])
+def test_traces_and_their_observations_may_be_two_files(tmp_path: Path, more: Any) -> None:
+    trace = {"id": "t", "sessionId": "s", "input": "Who?", "output": "I.", **more}
     step = {"id": "o1", "traceId": "t", "type": "RETRIEVER", "name": "search"}
     trace["timestamp"], step["startTime"] = "2026-02-01", "2026-01-01"  # by two clocks
     traces, steps = tmp_path / "traces.json", tmp_path / "observations.json"
@@ -67,8 +68,11 @@ def test_traces_and_their_observations_may_be_two_files(tmp_path: Path) -> None:
         (sample,) = load(files, notes=notes)
         assert (sample.id, sample.query, sample.answer_text) == ("t", "Who?", "I.")
         assert [passage.text for passage in sample.passages or ()] == texts
-        assert any("only name their steps: 1" in note for note in notes) is (files == traces)
+        assert any("without their steps: 1" in note for note in notes) is (files == traces)
         assert not any("that are not there" in note for note in notes)
+    traces.write_text(json.dumps([{**trace, "output": {"answer": "I.", "context": found}}]))
+    load(traces, notes=(notes := Notes()))
+    assert not list(notes), "its passages are there"
     (tmp_path / "scores").mkdir()
     scores = [{"id": "s", "traceId": key, "name": "liked", "value": 0, "dataType": "BOOLEAN"}
               for key in ("t", "other")]  # fmt: skip

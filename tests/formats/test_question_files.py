@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,32 @@ def test_gold_and_labels_are_joined_and_every_system_has_them(tmp_path: Path) ->
         assert (one.query, one.gold, one.references) == (EMMA, (GoldPassage(text="g"),), ("x",))
         assert (one.negative_references, one.answerability) == (("z",), Answerability.ANSWERABLE)
     assert expected(others) == {"q2": ("2",), "other": ()}
+
+
+def talk(name: str, *earlier: str, **more: Any) -> dict[str, Any]:
+    turns = [{"speaker": "user", "text": text} for text in earlier]
+    return {"id": name, "history": turns, "query": "How much is that?", **more}
+
+
+WHOLE = [talk("i", "A tent?", references=["12"]), talk("j", "boots? ", references=["79"])]
+
+
+@pytest.mark.parametrize(("questions", "expects"), [
+    ([{"id": n, "expectedOutput": n, "sourceTraceId": f"t{n}"} for n in "10"], ["0", "1"]),
+    (WHOLE, ["12", "79"]), (WHOLE[1:], ["", "79"]),
+    ([talk("i", references=["12"])], "no sample is joined: 2 ask a question that has several"),
+    ([talk("i", references=["12"]), WHOLE[1], talk("k", "x", references=["y"])], ["", "79"]),
+    ([{"id": "i", "query": EMMA, "references": ["x"]}], "no sample has the id of one of its"),
+])  # fmt: skip
+def test_a_question_of_two_conversations_is_joined_by_trace_or_history(
+    tmp_path: Path, questions: list[Any], expects: Any
+) -> None:
+    answers = talk("t0", "A tent?", answer="12"), talk("t1", "Boots?", answer="79")
+    files = write(tmp_path / "a.jsonl", *answers), write(tmp_path / "q.jsonl", *questions)
+    with pytest.raises(InputError, match=expects) if isinstance(expects, str) else nullcontext():
+        result, told = joined(*files)
+        assert list(map("".join, expected(result.samples).values())) == expects
+        assert ("1 sample asks a question that" in told) == (len(questions) > len(expects))
 
 
 def test_flat_references_replace_those_in_groups(tmp_path: Path) -> None:
@@ -163,7 +190,7 @@ def test_chosen_columns_count_in_the_file_that_has_them(german: Path, tmp_path, 
     result = ragassay.evaluate(given, ["covers_answer"], references=str(german), columns=columns)
     assert result.summary.metrics["covers_answer"].n_scored == 1
     told = " ".join(result.summary.warnings)
-    assert f"{german} gave references, gold or labels to 1 sample: 1 by query." in told
+    assert f"{german} has nothing for 1 sample (joined: 1 by query)." in told
 
 
 def test_a_column_that_no_file_has_is_an_error(german: Path, tmp_path: Path) -> None:

@@ -186,9 +186,7 @@ class _Reader:
         if self._of_request and _holds(self._of_request.get("when", ""), _head(row)):
             whole = self._step(row, self._of_request, line)
             key = whole.id or f"line {line}"
-            named = first(self._shape["spans"], row)[1] or ()
-            names_steps = any(isinstance(step, str) for step in named)
-            whole = replace(whole, id=key, trace=key, names_steps=names_steps)
+            whole = replace(whole, id=key, trace=key)
         above = whole.id if whole is not None and self._request_is_step else None
         if whole is not None and above is not None:
             yield whole
@@ -281,6 +279,7 @@ class _Reader:
             own=self._own(record, found, places),
             served=step_contents.measured(start=begun, end=values.get("end"), **used),
             beside=values.get("beside") or ({place: written} if place else {}),
+            has_steps=values.get("steps") not in (None, [], 0, "0"),
         )
 
     def _own(self, record: Row, found: Found, places: Places) -> dict[str, Any]:

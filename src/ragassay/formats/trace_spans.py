@@ -54,7 +54,7 @@ class Span:
     served: Mapping[str, float] = field(default_factory=dict)  # what it took
     own: Mapping[str, Any] = field(default_factory=dict)  # metadata of the system's makers
     beside: Mapping[str, Any] = field(default_factory=dict)  # what only chosen columns may read
-    names_steps: bool = False  # whether it has the ids of its steps alone
+    has_steps: bool = False  # whether its record says that it has steps, wherever they are
 
 
 def samples(listed: Iterable[Span], mapper: Mapper) -> Iterator[Sample]:
@@ -68,7 +68,8 @@ def samples(listed: Iterable[Span], mapper: Mapper) -> Iterator[Sample]:
     listed = [span for span in listed if span.kind != RATING]
     for span in listed:
         first = by_id.setdefault(span.id, span)
-        if span.id and first.path is not span.path:  # a file may be named twice
+        is_twice = first is not span and first.trace == span.trace
+        if span.id and (is_twice or first.path is not span.path):  # a file may be named twice
             facts = {"id": span.id, "first": first.line, "other": first.path}
             raise wrong("same_step", path=span.path, line=span.line, field="id", **facts)
     # What is in a trace whose own record is there is a part of it.
@@ -90,16 +91,24 @@ def samples(listed: Iterable[Span], mapper: Mapper) -> Iterator[Sample]:
     lone = sum(len(steps) == 1 and name in by_id for name, steps in traces.items())
     if lone and (n := sum(name not in by_id for name in traces)):
         mapper.tell("traces_apart", count=lone, n=n)
+    requests: list[tuple[Span, dict[str, Any] | None]] = []
+    echoes: list[bool] = []  # whether a step that passages are wanted from gave the answer
     for name, steps in traces.items():
         ids = {step.id for step in steps}
         outermost = [step for step in steps if step.parent is None or step.parent not in ids]
         root = _with_inner_contents(min(outermost or steps, key=_begun), steps, parents)
         root = replace(root, metadata={**ratings.pop(name, {}), **root.metadata})
         mapper.path = root.path
-        if root.names_steps and len(steps) == 1:
-            mapper.tell("steps_elsewhere", root.line)
         with shaped("its tool", mapper.path, root.line):
             record = _record(name, root, steps, mapper)
+        requests.append((root, record))
+        if record and (answer := record.get("answer")) and mapper.span is not None:
+            named = (step for step in steps if step.name == mapper.span)
+            echoes += (step_contents.answer(step.outputs) == answer for step in named)
+    if echoes and all(echoes):
+        raise wrong("step_answers", path=mapper.path, span=mapper.span)
+    for root, record in requests:
+        mapper.path = root.path
         beside = {"inputs": root.inputs, "outputs": root.outputs, **root.beside}
         beside = {key: value for key, value in beside.items() if key not in (record or ())}
         if record is None:
@@ -237,6 +246,9 @@ def _passages(root: Span, ordered: list[Span], mapper: Mapper) -> list[Any] | No
     passages = _documents_of(used, mapper, reranked=bool(reranked))
     if passages is None:
         passages = step_contents.within(root.outputs, root.inputs)
+    is_lacking = passages is None and "passages" not in mapper.columns
+    if is_lacking and root.has_steps and len(ordered) == 1:
+        mapper.tell("steps_elsewhere", root.line)
     if passages is None and with_documents:
         name = with_documents[0].name
         choice = shlex.quote(f"span:{name}")

@@ -38,20 +38,13 @@ def with_references(
 
     Records of the file (any format) are joined to samples by id, else by their query, if only one
     record has it; they also give gold, labels and wrong answers. A sample without a record stays
-    unchanged; warnings say how many have one, and how many have none."""
+    unchanged; a warning says how many have none. That no sample has one is an error."""
     path = Path(path)
     questions = formats.Questions(path, _questions(path, columns, _encoding(path, encoding)))
-    for sample in samples:
-        yield questions.joined(sample)
-    counts = ((questions.n_by_id, "by id"), (questions.n_by_query, "by query"))
-    how = ", ".join(f"{n:,} {way}" for n, way in counts if n)
-    for kind, n in (
-        ("joined_references", questions.n_by_id + questions.n_by_query),
-        ("references_lacking", questions.n_unknown),
-        ("references_reworded", questions.n_reworded),
-    ):
-        if n:
-            warn_user(str(Note(kind, {"file": called(path), "n": n, "how": how})))
+    yield from questions.joined(samples)
+    how = ", ".join(f"{n:,} {way}" for way, n in sorted(questions.ways.items()))
+    for kind, n in sorted(questions.notes.items()):
+        warn_user(str(Note(kind, {"file": called(path), "n": n, "how": how})))
 
 
 def _encoding(path: Path, encoding: str | None) -> str | None:
