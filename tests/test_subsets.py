@@ -11,7 +11,8 @@ import yaml
 import ragassay
 from ragassay.base.errors import UsageError
 from ragassay.base.sample import Turn
-from ragassay.base.subsets import Subset, fields_of
+from ragassay.base.subsets import Subset
+from ragassay.engine.results.score_columns import fields_of
 from ragassay.cli.command_line import call
 from ragassay.golden.golden_folder import GoldenSet
 

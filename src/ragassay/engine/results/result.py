@@ -15,7 +15,7 @@ from ragassay.base.note import Displayed, drawing
 from ragassay.base.sample import Sample
 from ragassay.engine.results.comparison_result import GateResult, as_pandas
 from ragassay.engine.results.judge_answers import JudgeAnswers
-from ragassay.engine.results.score_columns import ScoreColumns
+from ragassay.engine.results.score_columns import ScoreColumns, language_shown
 from ragassay.engine.results.score_rows import ScoreRow, ScoreRows
 from ragassay.engine.results.summary import MetricSummary, Summary
 
@@ -124,9 +124,10 @@ class Result(Displayed):
 
     def to_polars(self) -> polars.DataFrame:
         """A row per sample: ``sample``, ``system``, ``repeat``, ``query``, ``answer``,
-        ``reference``, ``answerability``, ``language``, ``failure`` (why there is no answer), a
-        column for each metadata field with plain values, one for each metric, then ``right`` and
-        ``cause``: whether the answer is right, and why not (`ragassay.diagnose`), if known.
+        ``reference``, ``answerability``, ``language`` (else that of the query's
+        words), ``failure`` (why there is no answer), a column for each metadata field with plain
+        values, one for each metric, then ``right`` and ``cause``: whether the answer is right, and
+        why not (`ragassay.diagnose`), if known.
 
         A value is ``null`` if the metric is unscored; labels are only in `scores`. A field of the
         metadata with the name of another column is called ``metadata.NAME``.
@@ -207,7 +208,7 @@ def sample_frame(result: Result) -> polars.DataFrame:
     rows: list[dict[str, Any]] = []
     for sample in result.samples:
         label = None if sample.answerability is None else sample.answerability.value
-        own = (*texts_of(sample), label, sample.language, sample.failure)
+        own = (*texts_of(sample), label, language_shown(sample) or None, sample.failure)
         row = dict[str, Any](zip(_OWN, own, strict=True))
         for name, value in sample.metadata.items():
             if isinstance(value, _PLAIN):
