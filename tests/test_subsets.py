@@ -11,8 +11,9 @@ import yaml
 import ragassay
 from ragassay.base.errors import UsageError
 from ragassay.base.sample import Turn
-from ragassay.base.subsets import Subset, fields_of
+from ragassay.base.subsets import Subset
 from ragassay.cli.command_line import call
+from ragassay.engine.results.score_columns import fields_of
 from ragassay.golden.golden_folder import GoldenSet
 
 RECORDS: list[dict[str, Any]] = [

@@ -87,6 +87,7 @@ READ: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"answer": {"text": "A.", "citations": ["d1"]}},
      {"answer": Answer("A.", (Statement("A.", ("d1",)),))}),
     ({"reference": "Paris"}, {"references": ("Paris",)}),
+    ({"reference": " "}, {"references": ()}), ({"references": [""]}, {"references": ("",)}),
     ({"golden_answers": [["NYC", "New York"], ["LA"]]},
      {"reference_groups": (("NYC", "New York"), ("LA",)), "references": ("NYC", "New York", "LA")}),
     ({"targets": [{"speaker": "agent", "text": "r"}]}, {"references": ("r",)}),

@@ -183,13 +183,14 @@ def test_every_missing_value_of_pandas_is_none() -> None:
     frame = pd.DataFrame(
         {"id": [1, 2], "query": ["a", "b"], "answer": ["x", float("nan")],
          "domain": pd.array(["law", pd.NA], dtype="string"),
-         "turn": pd.array([1, None], dtype="Int64"),
+         "turn": pd.array([1, None], dtype="Int64"), "size": pd.cut([1, 9], [0, 5]),
          "timestamp": [pd.Timestamp("2023-11-14T22:13:20Z"), pd.NaT]}
     )  # fmt: skip
     first, second = from_records(frame)
-    assert (first.timestamp, first.metadata) == (1700000000.0, {"domain": "law", "turn": 1})
+    held = {"domain": "law", "turn": 1, "size": "(0.0, 5.0]"}
+    assert (first.timestamp, first.metadata) == (1700000000.0, held)
     assert (second.answer, second.timestamp) == (None, None)
-    assert second.metadata == {"domain": None, "turn": None}
+    assert second.metadata == {"domain": None, "turn": None, "size": None}
 
 
 def test_numpy_values_and_dates_become_plain_ones() -> None:

@@ -185,7 +185,10 @@ def test_a_frame_says_which_answers_are_right_and_why_the_others_are_not() -> No
         found.n_failing,
         sum(map(bool, found.unknown)),
     ]
-    assert "right" not in ragassay.evaluate(TOWN / "hybrid.jsonl", "RR").to_polars().columns
+    only = ragassay.evaluate(TOWN / "hybrid.jsonl", "faithfulness")
+    assert only.to_polars()["cause"].to_list() == ragassay.diagnose(only).classes
+    found = only.to_pandas()["right"]
+    assert found.isna().all() and found.dtype == "boolean", "support does not tell what is right"
 
 
 @pytest.mark.parametrize("saved", [True, False])

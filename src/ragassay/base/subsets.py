@@ -16,7 +16,6 @@ from typing import Any, TypeVar
 
 from ragassay.base.errors import ArgumentError, UsageError, did_you_mean
 from ragassay.base.printable import few
-from ragassay.base.sample import Sample
 
 T = TypeVar("T")
 
@@ -90,18 +89,8 @@ class Subset:
             hint = f"{did_you_mean(name, known)} There are: {', '.join(known)}.".strip()
             raise UsageError(f"No {noun} has a field {name!r}. {hint}")
         if n and not n_chosen:
-            there_are = "; ".join(f"{name}: {few(list(row))}" for name, row in found.items())
+            there_are = "; ".join(f"{name}: {few([*row]) or 'none'}" for name, row in found.items())
             raise UsageError(f"No {noun} where {self}. There are {there_are}.")
-
-
-def fields_of(sample: Sample) -> dict[str, Any]:
-    """The fields of a sample by which subsets are chosen: its metadata (``metadata.NAME`` where a
-    field of its own has that name), id, query, system, repeat, answerability, language, failure,
-    and turn (``first`` or ``later``)."""
-    own = ("id", "query", "system", "repeat", "answerability", "language", "failure")
-    turn = {"turn": "later" if sample.history else "first"}
-    named = {f"metadata.{name}": sample.metadata[name] for name in own if name in sample.metadata}
-    return {**turn, **sample.metadata, **{name: getattr(sample, name) for name in own}, **named}
 
 
 def _texts(value: Any) -> tuple[str, ...]:

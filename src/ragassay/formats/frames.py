@@ -106,7 +106,7 @@ def plain(value: Any, key: str) -> Any:
         return plain(value.tolist(), key)
     if type(value).__name__ in ("NAType", "NaTType"):
         return None
-    if isinstance(value, _WRITTEN):
+    if isinstance(value, _WRITTEN) or type(value).__name__ in ("Interval", "Period"):  # of pandas
         return str(value)
     message = _message(value)  # whose role says nothing: it is an answer or a query
     found = message["content"] if message else _held(value)

@@ -500,8 +500,7 @@ class Breaker:
             self._end(reason, detail, failures, advice)
 
     def _end(self, reason: Reason, detail: str, failures: str, advice: str) -> None:
-        sentence = f"{detail.rstrip('. ')} ({failures}, so no more are sent). {advice}"
-        self._trip(reason, f"{sentence}: nothing that was answered is asked again.")
+        self._trip(reason, f"{detail.rstrip('. ')} ({failures}, so no more are sent). {advice}.")
 
     def _trip(self, reason: Reason, sentence: str) -> None:
         self.tripped = (reason, sentence)

@@ -8,6 +8,7 @@ import pytest
 
 from llm_server import LLMServer
 from ragassay.cli.command_line import call
+from ragassay.reports.text.wording import sentence
 
 RECORD = {"id": "q1", "query": "Who wrote Dune?", "answer": "Herbert.", "references": ["Herbert"]}
 
@@ -63,6 +64,7 @@ def test_the_reason_is_told_where_another_metric_scored(settings, reason, says, 
     assert any(one in said for one in says.split("|"))
     assert (AGAIN in terminal) == (reason not in ("auth", "refused", "context too long"))
     assert ("--retry-failed asks again." in terminal) == (reason == "refused")
+    assert sentence("advice_retry_failed") == ". retry_failed=True asks again"  # in Python
 
 
 @pytest.mark.parametrize(("settings", "why"), [

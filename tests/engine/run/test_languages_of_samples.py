@@ -10,6 +10,7 @@ import pytest
 import ragassay
 from ragassay import Passage, Sample
 from ragassay.base.sample import Answer
+from ragassay.engine.comparison.compare_runs import weakest_slice
 from ragassay.engine.results.score_columns import DataLanguage
 from ragassay.formats import from_records
 
@@ -43,6 +44,16 @@ def test_a_few_queries_that_seem_to_be_in_another_language_make_no_slice() -> No
     assert slices([*many, *records("de")[:2]]) == {}
     assert slices([*many[:18], *records("de")[:2]]) == {"language": ["de", "en"]}, "a tenth"
     assert slices([*many, *records("de")[:2]], slice_by=["language"]) == {"language": ["de", "en"]}
+
+
+def test_conditions_and_tables_know_the_language_that_slices_show() -> None:
+    data = [{**one, "id": f"{one['id']}{n}", "topic": (code := one["id"][:2]),
+             "answer": "1250" if code == "en" else "7"}
+            for n in range(3) for one in records("en", "de")]  # fmt: skip
+    result = ragassay.evaluate(data, ["contains_answer"])
+    assert (frame := result.to_polars())["language"].to_list() == [*frame["topic"]]
+    assert ragassay.evaluate(data, ["em"], where="language=de").summary.n_samples == 9
+    assert [note.counts["column"] for note in weakest_slice(result)] == ["topic"], "no guess"
 
 
 @pytest.mark.parametrize("name", ["language", "lang", "Language"])

@@ -382,7 +382,8 @@ def fallen_slice(
             fall, overall = (factor * float((b - a)[of].mean()) for of in (where, both))
             if min(fall, fall - overall) >= FALL:
                 found.append((n * (fall - overall), column, value, name, where))
-    for _, column, value, name, where in sorted(found, key=lambda item: -item[0]):
+    found.sort(key=lambda item: (-item[0], item[1] == "language"))  # which may be a guess
+    for _, column, value, name, where in found:
         a, b, *_ = sides[name]
         test = compare_pairs(a, b, mask=where, correction="none", power=None, **draws)[0]
         if test.p_adjusted is not None and test.p_adjusted < CHANCE:

@@ -15,9 +15,9 @@ from ragassay.base.errors import UsageError
 from ragassay.base.note import Note
 from ragassay.base.printable import excerpt, grouped
 from ragassay.base.sample import Identity, Sample
-from ragassay.base.subsets import Subset, fields_of
+from ragassay.base.subsets import Subset
 from ragassay.engine.results.result import Result
-from ragassay.engine.results.score_columns import cluster_column
+from ragassay.engine.results.score_columns import cluster_column, fields_of
 from ragassay.engine.results.score_rows import ScoreRow
 from ragassay.engine.results.summary import facts_of
 from ragassay.formats.records.field_names import field_of

@@ -367,8 +367,8 @@ def _headline(result: Result, name: str | None) -> MetricSummary:
     name = headline_of(result) if name is None else name
     if name is None:
         raise UsageError(
-            "No metric of the run says whether an answer is right. Name one with --headline. "
-            f"There are: {', '.join(metrics) or 'none'}."
+            "No metric of the run says whether an answer is right. Name one with --headline "
+            f"(headline=...). There are: {', '.join(metrics) or 'none'}."
         )
     if name not in metrics:
         near = did_you_mean(name, metrics)

@@ -214,10 +214,11 @@ _IN_FRAMES = ("low", "high", "p_value", "p_adjusted", "n", "verdict", "hint")
 
 
 def as_pandas(frame: polars.DataFrame) -> pandas.DataFrame:
-    """A frame of polars as one of pandas."""
+    """A frame of polars as one of pandas; true and false beside missing values are ``boolean``."""
     with extra_needed("pandas is not installed", "pandas"):
         import pandas
-    return pandas.DataFrame(frame.to_dict(as_series=False))
+    kinds = {s.name: "boolean" for s in frame if str(s.dtype) == "Boolean" and s.null_count()}
+    return pandas.DataFrame(frame.to_dict(as_series=False)).astype(kinds)
 
 
 def _doubts(comparison: Comparison) -> Iterator[Note]:

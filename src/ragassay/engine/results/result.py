@@ -15,7 +15,7 @@ from ragassay.base.note import Displayed, drawing
 from ragassay.base.sample import Sample
 from ragassay.engine.results.comparison_result import GateResult, as_pandas
 from ragassay.engine.results.judge_answers import JudgeAnswers
-from ragassay.engine.results.score_columns import ScoreColumns
+from ragassay.engine.results.score_columns import ScoreColumns, language_shown
 from ragassay.engine.results.score_rows import ScoreRow, ScoreRows
 from ragassay.engine.results.summary import MetricSummary, Summary
 
@@ -124,9 +124,10 @@ class Result(Displayed):
 
     def to_polars(self) -> polars.DataFrame:
         """A row per sample: ``sample``, ``system``, ``repeat``, ``query``, ``answer``,
-        ``reference``, ``answerability``, ``language``, ``failure`` (why there is no answer), a
-        column for each metadata field with plain values, one for each metric, then ``right`` and
-        ``cause``: whether the answer is right, and why not (`ragassay.diagnose`), if known.
+        ``reference``, ``answerability``, ``language`` (else that of the query's
+        words), ``failure`` (why there is no answer), a column for each metadata field with plain
+        values, one for each metric, then ``right`` and ``cause``: whether the answer is right, if
+        a metric rates answers, and why the sample fails (`ragassay.diagnose`).
 
         A value is ``null`` if the metric is unscored; labels are only in `scores`. A field of the
         metadata with the name of another column is called ``metadata.NAME``.
@@ -187,12 +188,12 @@ def texts_of(sample: Sample) -> tuple[str | None, str | None, str | None]:
 
 
 def rights_of(result: Result) -> dict[str, list[Any]]:
-    """Whether the answer of each sample is right, and why not (`Result.to_polars`), by column;
-    empty where that is not known."""
-    found = result.diagnosis
-    if found is None or found.measures != "answers":
+    """Whether the answer of each sample is right, where that is measured, and why it fails
+    (`Result.to_polars`), by column; empty without a diagnosis."""
+    if (found := result.diagnosis) is None:
         return {}
-    right = [None if value is None else bool(value) for value in found.right]
+    rates = found.measures == "answers"
+    right = [bool(value) if rates and value is not None else None for value in found.right]
     return dict(zip(_FOUND, (right, [*found.classes]), strict=True))
 
 
@@ -207,7 +208,7 @@ def sample_frame(result: Result) -> polars.DataFrame:
     rows: list[dict[str, Any]] = []
     for sample in result.samples:
         label = None if sample.answerability is None else sample.answerability.value
-        own = (*texts_of(sample), label, sample.language, sample.failure)
+        own = (*texts_of(sample), label, language_shown(sample) or None, sample.failure)
         row = dict[str, Any](zip(_OWN, own, strict=True))
         for name, value in sample.metadata.items():
             if isinstance(value, _PLAIN):

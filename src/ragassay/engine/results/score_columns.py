@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -401,6 +401,22 @@ def _labels(value: object, numbers: bool) -> Labels:
         return (text,) if 0 < len(text) <= 60 else ()
     each = [_labels(item, numbers) for item in value] if isinstance(value, list | tuple) else []
     return tuple(dict.fromkeys(chain(*each))) if all(each) else ()
+
+
+def language_shown(sample: Sample) -> str:
+    """The language that a sample states, else that of its query; or empty."""
+    return sample.language or language_of(sample.query_text[:_READ])
+
+
+def fields_of(sample: Sample) -> dict[str, Any]:
+    """The fields of a sample by which subsets are chosen: its metadata (``metadata.NAME`` where a
+    field of its own has that name), id, query, system, repeat, answerability, failure, language
+    (`language_shown`), and turn (``first`` or ``later``)."""
+    named = ("id", "query", "system", "repeat", "answerability", "failure")
+    own = {name: getattr(sample, name) for name in named} | {_LANGUAGE: language_shown(sample)}
+    turn = {"turn": "later" if sample.history else "first"}
+    other = {f"metadata.{name}": sample.metadata[name] for name in own if name in sample.metadata}
+    return {**turn, **sample.metadata, **own, **other}
 
 
 _SHARE_OF_ONE = re.compile(r"0?\.\d+|1\.0+")

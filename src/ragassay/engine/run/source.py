@@ -17,8 +17,9 @@ from ragassay.base.json_data import dumps
 from ragassay.base.note import Note
 from ragassay.base.printable import plural
 from ragassay.base.sample import Sample
-from ragassay.base.subsets import Subset, fields_of
+from ragassay.base.subsets import Subset
 from ragassay.engine.config.run_config import RunConfig
+from ragassay.engine.results.score_columns import fields_of
 from ragassay.formats.records.chosen_columns import ChosenColumns
 from ragassay.formats.records.field_names import field_of
 from ragassay.formats.sources import opening

@@ -62,8 +62,9 @@ _STATED = re.compile(r"\s*(?:\{|\[\s*\{)\s*[\"'](?:text|statements|citations)[\"
 
 
 def references(value: Any, field: str) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """Reference answers and, of a list of lists, their groups. A single text is one reference."""
-    if value is None:
+    """Reference answers and, of a list of lists, their groups. A single text is one reference; a
+    blank one is none."""
+    if value is None or (isinstance(value, str) and not value.strip()):
         return (), ()
     if not isinstance(value, list):
         if not isinstance(value, str | dict) and not is_number(value):

@@ -77,9 +77,9 @@ class _Words(string.Formatter):
             flag, _, text = format_spec.partition(" ")
             text = text or str(value)
             if BY_FLAGS.get():
-                return f"{flag} {shlex.quote(text)}"
+                return flag if text == "True" else f"{flag} {shlex.quote(text)}"
             pairs = dict(pair.split("=") for pair in text.split(",")) if "=" in text else text
-            return f"{flag[2:].replace('-', '_')}={pairs!r}"
+            return f"{flag[2:].replace('-', '_')}={text == 'True' or pairs!r}"
         if format_spec == "%":
             return percent(value)
         if format_spec == "$":

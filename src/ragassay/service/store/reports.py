@@ -13,10 +13,11 @@ from sqlalchemy.exc import IntegrityError
 
 from ragassay.base.errors import UsageError, meant_or_all
 from ragassay.base.sample import Sample
-from ragassay.base.subsets import Subset, fields_of
+from ragassay.base.subsets import Subset
 from ragassay.client.service_shapes import Report, ReportPreview
 from ragassay.engine.config.config_paths import named_files
 from ragassay.engine.config.run_config import RunConfig, iso_time, make_config, options_of
+from ragassay.engine.results.score_columns import fields_of
 from ragassay.engine.run.data_preview import preview
 from ragassay.engine.run.prepared_run import prepare
 from ragassay.engine.run.scoring import record_warnings
