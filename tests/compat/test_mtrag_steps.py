@@ -272,10 +272,10 @@ def test_one_mean_of_two_judges_is_labelled_as_that_and_told(tmp_path: Path) -> 
         assert f"judge={LABEL}|given=some|given_by=gpt" in metrics[name].signature
     assert metrics["idk_eval"].judge == "gpt"
     assert [text for text in found.summary.warnings if "different judges" in text] == [
-        "RL_F is a mean over values of different judges (11 of gpt, 1 of offline-lexical/11). "
+        "RL_F is a mean over values of different judges (11 of gpt, 1 of offline-lexical/12). "
         "--option given=false judges all of them again.",
         "RL_F_idk is a mean over values of different judges (11 of gpt, 1 of gpt and "
-        "offline-lexical/11). --option given=false judges all of them again.",
+        "offline-lexical/12). --option given=false judges all of them again.",
     ]
 
 

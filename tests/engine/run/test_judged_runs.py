@@ -230,7 +230,7 @@ def test_offline_answers_that_are_replayed_stay_labelled_offline(tmp_path: Path)
     save = tmp_path / "again"
     keep = {"save": save, "ledger": str(tmp_path / "ledger.sqlite")}
     again = ragassay.evaluate(records(4), ["test_tried"], judge=words, **keep)
-    label = "replay:judge_answers.jsonl of offline-lexical/11"
+    label = "replay:judge_answers.jsonl of offline-lexical/12"
     metric = again.summary.metrics["test_tried"]
     assert metric.judge == label and f"judge={label}#" in metric.signature
     assert {row.judge for row in again.scores} == {label}
@@ -238,7 +238,7 @@ def test_offline_answers_that_are_replayed_stay_labelled_offline(tmp_path: Path)
     assert wording.judge_of(metric) == "offline (replayed)"
     assert label in (save / "scores.jsonl").read_text()
     llm = ragassay.evaluate(records(4), ["test_tried"], judge=Rule())
-    with pytest.raises(UsageError, match="of offline-lexical/11"):
+    with pytest.raises(UsageError, match="of offline-lexical/12"):
         ragassay.compare(llm, again)
 
 

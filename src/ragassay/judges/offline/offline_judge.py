@@ -14,7 +14,7 @@ from ragassay.judges.question import Question, R_co
 if TYPE_CHECKING:
     from ragassay.judges.offline.questions import Cosine
 
-VERSION = 11  # raised when any of its answers changes
+VERSION = 12  # raised when any of its answers changes
 
 LABEL = f"offline-lexical/{VERSION}"
 

@@ -26,8 +26,8 @@ from ragassay.judges.offline.words import (
 )
 from ragassay.texts.languages import held
 
-_REFUSALS, _GREETINGS = any_of("\n".join(held("refusals").values())), pattern("greetings")
-_COURTESIES, _PLACES = pattern("courtesies"), pattern("places")
+_REFUSALS = any_of("\n".join(held("refusals").values()), re.NOFLAG)  # of text in small letters
+_GREETINGS, _COURTESIES, _PLACES = map(pattern, ("greetings", "courtesies", "places"))
 TURN = re.compile(
     r"[,;:.]?\s+(?:but|however|though|although|nevertheless|nonetheless|aber|jedoch|allerdings|mais"
     r"|cependant|pero|aunque|ma|tuttavia|mas|maar|но|однако)\b,?|；|;|，?(?:但是?|不过|然而)|けど、|が、",
@@ -70,7 +70,7 @@ def parts(answer: str, conversation: str = "") -> tuple[tuple[Kind, int], ...]:
 
 @lru_cache(maxsize=4096)
 def _kind(piece: str, enough: bool) -> Kind | None:
-    if _REFUSALS.search(piece):
+    if _REFUSALS.search(piece.lower()):
         return "refusal"
     if piece.endswith(("?", "？")):
         return "question"

@@ -211,9 +211,9 @@ def pattern(section: str) -> re.Pattern[str]:
     return any_of(rest.partition("\n[")[0])
 
 
-def any_of(patterns: str) -> re.Pattern[str]:
-    """What any of several patterns, one a line, matches; case is ignored. ``{name}`` means
-    what a line ``name = pattern`` above it says."""
+def any_of(patterns: str, flags: re.RegexFlag = re.IGNORECASE) -> re.Pattern[str]:
+    """What any of several patterns, one a line, matches. ``{name}`` means what a line
+    ``name = pattern`` above it says."""
     defined: dict[str, str] = {}
     lines: list[str] = []
     for line in patterns.splitlines():
@@ -222,7 +222,7 @@ def any_of(patterns: str) -> re.Pattern[str]:
             defined[begins[1]] = begins[2]
         else:
             lines.append(line)
-    return re.compile("|".join(lines), re.IGNORECASE | re.MULTILINE)
+    return re.compile("|".join(lines), flags | re.MULTILINE)
 
 
 _CITATION = re.compile(
