@@ -281,11 +281,12 @@ def _difference(a: Result, b: Result, name: str) -> str:
 
 
 def same_answers(matched: MatchedRuns) -> list[Note]:
-    """Looks whether both runs hold the same answers and passages for all common queries."""
-    given, common = attrgetter("id", "answer", "passages", "runs"), {*matched.queries}
+    """Looks whether both runs hold the same answers and passages for all common queries, given at
+    the same time: a system that was asked again may give the same."""
+    given, common = attrgetter("id", "timestamp", "answer", "passages", "runs"), {*matched.queries}
     kept = ((x for x in run.samples if x.id in common) for run in (matched.a, matched.b))
     pairs = ((given(x), given(y)) for x, y in zip(*kept, strict=False))
-    is_same = (x == y and any(x[1:]) for x, y in pairs)
+    is_same = (x == y and any(x[2:]) for x, y in pairs)
     if not (next(is_same, False) and all(is_same)):
         return []
     return [Note("same_answers", {"n": len(common)}, severity="warning")]
