@@ -20,8 +20,9 @@ _BLANK = Sample(id="none")
 
 
 class Questions:
-    """What is expected, by the ids of questions and by their texts. Two questions of one id that
-    expect different things are an error, with the path of their file."""
+    """What is expected, by the ids of questions and by their texts; ``unused`` are the ids of those
+    without a sample so far. Two questions of one id that expect different things are an error, with
+    the path of their file."""
 
     def __init__(self, path: Path, samples: Iterable[Sample]) -> None:
         self.path = path
@@ -33,6 +34,7 @@ class Questions:
                 by_query.setdefault(folded_text(sample.query), []).append(sample)
             elif any(getattr(first, name) != getattr(sample, name) for name in _EXPECTED):
                 raise wrong("question_twice", path=path, field="id", id=sample.id)
+        self.unused = {*self._by_id}
         self._by_query = {query: item for query, (item, *more) in by_query.items() if not more}
         self.n_by_id = self.n_by_query = self.n_unknown = self.n_reworded = 0
 
@@ -53,6 +55,7 @@ class Questions:
         if question is None:
             self.n_unknown += 1
             return sample
+        self.unused.discard(question.id)
         by_id = by_name is not None and not has_made_id(sample)
         self.n_by_id += by_id
         self.n_by_query += not by_id

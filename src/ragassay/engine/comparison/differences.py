@@ -58,8 +58,7 @@ class MatchedRuns:
         ]
         unlike = [query for query in queries if asked[0][query] != asked[1][query]]
         if 2 * len(unlike) <= len(queries):
-            for query in unlike:
-                del rows_a[query]
+            rows_a = {query: rows_a[query] for query in sorted(rows_a.keys() - unlike)}
             queries = sorted(rows_a.keys() & rows_b.keys())
         return cls(a, b, rows_a, rows_b, queries, unlike)
 

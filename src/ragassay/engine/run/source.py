@@ -38,7 +38,7 @@ def with_references(
 
     Records of the file (any format) are joined to samples by id, else by their query, if only one
     record has it; they also give gold, labels and wrong answers. A sample without a record stays
-    unchanged; warnings say how many have one, and how many have none."""
+    unchanged; warnings say how many have one or none, and how many records have no sample."""
     path = Path(path)
     questions = formats.Questions(path, _questions(path, columns, _encoding(path, encoding)))
     for sample in samples:
@@ -48,6 +48,7 @@ def with_references(
     for kind, n in (
         ("joined_references", questions.n_by_id + questions.n_by_query),
         ("references_lacking", questions.n_unknown),
+        ("references_unused", len(questions.unused)),
         ("references_reworded", questions.n_reworded),
     ):
         if n:
