@@ -228,7 +228,7 @@ class Accumulator:
     ) -> Iterator[Sequence[Sample]]:
         """Scores samples, takes them in and writes them; gives each window of them.
         ``options`` are those of `score_stream`."""
-        samples = map(self._newest, samples)
+        samples = (self._newest(s) if "asked" in s.metadata else s for s in samples)
         for window, outcomes in score_stream(samples, [*self.metrics.values()], asker, **options):
             self.add(window, outcomes)
             if self._writer is not None:
@@ -240,7 +240,7 @@ class Accumulator:
 
     def _newest(self, sample: Sample) -> Sample:
         """The sample, without an answer that is older than a failure of the system; counts it."""
-        asked = sample.metadata.get("asked")
+        asked = sample.metadata["asked"]
         if sample.answer is None or not (isinstance(asked, dict) and "failure" in asked):
             return sample
         self.n_earlier += 1
