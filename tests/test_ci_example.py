@@ -56,7 +56,7 @@ def test_every_command_of_the_page_succeeds_in_its_order_and_github_is_told(
         for block in page.split("```sh\n")[1:]
         for line in block.split("```")[0].strip().splitlines()
     ]
-    assert told[2:] == [line for line in commands[1:] if not line.startswith("cp ")]
+    assert told[2:] == [line for line in commands[1:] if not line.startswith(("cp ", "echo "))]
     assert told[:2] == [told[2], "ragassay run evaluation/run.yaml -o runs/main"]
     for line in told:
         if line == "pytest":
@@ -81,6 +81,12 @@ def test_a_step_of_the_workflow_that_fails_hides_none_of_what_is_reported() -> N
             assert not step.get("continue-on-error"), step
         after = after or "ragassay ask" in step.get("run", "")
     words = [step.get("run", step.get("uses", "")) for step in steps()]
+    ends = [(words[at], step.get("with"), step.get("if")) for at, step in enumerate(steps())]
+    (kept,) = (when for text, of, when in ends if "save" in text and of["path"] == ".ragassay")
+    assert kept == "always()", "what a judge answered is paid for"
+    for begin, there in (("ragassay compare", "!="), ('echo "::warning ', "==")):
+        (when,) = (when for text, _, when in ends if text.startswith(begin))
+        assert f"hashFiles('runs/main/summary.json') {there} ''" in when
     reports = [at for at, one in enumerate(words) if one.startswith("ragassay ")]
     assert max(reports) < words.index("pytest")
 

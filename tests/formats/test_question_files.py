@@ -118,7 +118,9 @@ def test_references_come_from_a_file_of_any_format(examples: Path, tmp_path, nam
     (tmp_path / "q.csv").write_text(f"question,ground_truth\n{EMMA},Jane Austen\n")
     runs = write(tmp_path / "r.jsonl", run("r1", EMMA), run("r2", "Why?"))
     result = ragassay.evaluate(runs, ["covers_answer"], references=str(tmp_path / name))
-    assert "has nothing for 1 sample" in " ".join(result.summary.warnings)
+    said = " ".join(result.summary.warnings)
+    assert "has nothing for 1 sample" in said
+    assert ("has 1 question without a sample" in said) == (name == "examples.jsonl")
     assert result.summary.metrics["covers_answer"].n_scored == 1
 
 

@@ -132,6 +132,8 @@ def test_github_shows_annotations_and_a_summary(run: Path, tmp_path, monkeypatch
     assert json.loads(found.out[: found.out.index("\n}\n") + 3])["n_samples"] == 6
     assert found.err.startswith("::notice title=gate passed%3A em>=0.2::")
     assert "| metric | new | old | difference | verdict |" in place.read_text()
+    assert call(["compare", "none", str(run), "--github"]) == 2
+    assert "::error title=ragassay::none: " in capsys.readouterr().err
     place = tmp_path / "other.md"
     named = {"GITHUB_STEP_SUMMARY": str(place)}
     assert ci_reports.add_to_step_summary("x", named) and place.read_text() == "x\n\n"

@@ -111,8 +111,9 @@ def test_who_fails_when_asked_anew_keeps_the_earlier_answer(failing, budget, rat
     assert (found.answered, sum(found.failed.values()), late.complete) == (2, 4, False)
     assert [(one.kind, one.counts["n"]) for one in found.notes] == [("ask_earlier_answers", 4)]
     assert [one.answer_text for one in samples] == [f"Answer {n}" for n in range(6)]
-    measured = ragassay.evaluate(samples, "error_rate").summary.metrics["error_rate"]
-    assert (measured.mean, measured.n_scored) == rate
+    result = ragassay.evaluate(samples, "error_rate", fail_under=["answer_words>=1"])
+    assert (result["error_rate"].mean, result["error_rate"].n_scored) == rate
+    assert [(gate.passed, gate.unscored) for gate in result.gates] == [(None, 4)]
 
 
 def test_what_is_not_asked_again_keeps_its_failure() -> None:

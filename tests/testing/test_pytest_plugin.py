@@ -335,17 +335,15 @@ def test_a_query_of_two_tests_is_two_runs_and_two_of_one_id_are_refused(pytester
     done.stdout.fnmatch_lines(["ragassay: Tests added two queries with the id '1': 'a?' and *"])
 
 
-@pytest.mark.parametrize(("body", "ini", "ret"), [
-    ("pass", "gates = em>=0.5", 1),
-    ("import pytest; pytest.skip('no key')", "gates = em>=0.5", 0),
-    ("rag_eval.gate('em>=0.5')", "gates =", 1), ("pass", "config = run.yaml", 1),
+@pytest.mark.parametrize(("body", "ini"), [
+    ("pass", "gates = em>=0.5"), ("import pytest; pytest.skip('no key')", "gates = em>=0.5"),
+    ("rag_eval.gate('em>=0.5')", "gates ="), ("pass", "config = run.yaml"),
 ])  # fmt: skip
-def test_a_gate_of_nothing_handed_in_is_no_success(pytester, session, body, ini, ret) -> None:
+def test_a_gate_of_nothing_handed_in_is_no_success(pytester, session, body, ini) -> None:
     pytester.makeini(f"[pytest]\nragassay_{ini}\n")
     pytester.makepyfile(f"def test_it(rag_eval): {body}\ndef test_other(): pass")
     done = session()
-    assert done.ret == ret
-    assert ("No test added a sample" in done.stdout.str()) == bool(ret)
+    assert done.ret == 1 and "No test added a sample" in done.stdout.str()
     assert session("-k", "other").ret == 0
     assert session("-k", "other", "--ragassay-gate", "em>=0.5").ret == 1
 

@@ -192,7 +192,9 @@ def read(argv: list[str]) -> tuple[GlobalOptions, list[str]]:
     name = next((word for word in argv[:end] if not word.startswith("-")), "")
     words = ["--quiet" if word == "-q" and name != "trec" else word for word in argv[:end]]
     given = {"--quiet", "--no-progress", "--debug"} & {*words}
-    options = GlobalOptions("--quiet" in given, "--no-progress" not in given, "--debug" in given)
+    options = GlobalOptions(
+        "--quiet" in given, "--no-progress" not in given, "--debug" in given, "--github" in words
+    )
     return options, [word for word in words if word not in given] + argv[end:]
 
 
@@ -257,5 +259,9 @@ def _discard_output() -> None:
 
 
 def _complain(sentence: str, code: int) -> int:
+    if code == show.USAGE and GLOBAL_OPTIONS.get().github:
+        from ragassay.reports import ci_reports
+
+        print(ci_reports.command("error", "ragassay", sentence), file=sys.stderr)  # noqa: T201
     print(printable.lines(f"ragassay: {sentence}"), file=sys.stderr)  # noqa: T201
     return code

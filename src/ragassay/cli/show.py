@@ -50,11 +50,12 @@ EVERY_S = 30.0
 @dataclass(frozen=True)
 class GlobalOptions:
     """Whether only errors, gates that did not pass and data are printed; whether bars are shown;
-    whether an error is shown with its traceback."""
+    whether an error is shown with its traceback, and as an annotation of GitHub."""
 
     quiet: bool = False
     progress: bool = True
     debug: bool = False
+    github: bool = False
 
 
 GLOBAL_OPTIONS: ContextVar[GlobalOptions] = ContextVar("global_options", default=GlobalOptions())  # noqa: B039

@@ -38,6 +38,7 @@ class Questions:
                     self._others[key] = None
         self._conversations: dict[tuple[str, int, str], tuple[str, ...]] = {}
         self._several: set[str] = set()  # queries that a system was asked in several of them
+        self._unused = {*self._by_id}
         self.ways, self.notes = Counter[str](), Counter[str]()  # how samples were joined, or not
 
     def joined(self, samples: Iterable[Sample]) -> Iterator[Sample]:
@@ -60,6 +61,7 @@ class Questions:
             n = self.notes["references_unclear"]
             facts = {"n": n, "id": sample.id, "query": sample.query_text[:80]}
             raise wrong("nothing_clear" if n else "nothing_joined", path=self.path, **facts)
+        self.notes["references_unused"] = len(self._unused)
 
     def _named(self, sample: Sample) -> Sample | None:
         return self._others.get(sample.id) or self._by_id.get(sample.id)
@@ -89,6 +91,7 @@ class Questions:
                 facts = {"id": sample.id, "other": same.id, "query": question.query_text[:80]}
                 raise wrong("two_questions", path=self.path, field="id", **facts)
             self.notes["references_reworded"] += 1
+        self._unused.discard(question.id)
         is_made = named is None or has_made_id(sample)
         self.ways["by query" if is_made else "by id"] += 1
         expected = {name: getattr(question, name) for name in _unlike(_BLANK, question)}

@@ -128,12 +128,12 @@ def github_commands(
     for gate in results:
         level = "notice" if gate.passed else "error"
         state = {True: "passed", False: "failed", None: "undecided"}[gate.passed]
-        yield _command(level, f"gate {state}: {gate.gate}", gate.sentence)
+        yield command(level, f"gate {state}: {gate.gate}", gate.sentence)
     if summaries and (lack := lack_of(summaries)):
-        yield _command("error", "run incomplete", lack)
+        yield command("error", "run incomplete", lack)
 
 
-def _command(level: str, title: str, message: str) -> str:
+def command(level: str, title: str, message: str) -> str:
     """A command; what would end its line, or its title, is written by its code."""
     plain = [_LINE_END.sub(" ", printable.lines(text)).replace("%", "%25")
              for text in (title, message)]  # fmt: skip

@@ -99,14 +99,12 @@ class SessionGate:
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
         self.handed_in: dict[str, Any] = {}
-        self.passed, self.failed = set[str](), set[str]()
+        self.failed = set[str]()
         self.gated: GatedSession | None = None
         self.problem = ""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Takes in a test's samples; those of its last run, where it was run again."""
-        if report.when == "call" and report.passed:
-            self.passed.add(report.nodeid)
         if report.when == "setup":
             self.failed.discard(report.nodeid)
         if report.when != "teardown" and report.failed:
@@ -122,9 +120,8 @@ class SessionGate:
             self.problem = "The session was broken off: gates are undecided." if tests else ""
             return
         if not any(test["samples"] for test in tests):
-            # Gates of the ini file are silent where no test that uses the fixture ran.
-            used = self.handed_in.keys() & self.passed
-            configured = used and (_gates_of(self.config) or _path_of_config(self.config))
+            # Gates of the ini file are silent where no test of the session uses the fixture.
+            configured = tests and (_gates_of(self.config) or _path_of_config(self.config))
             wanted = configured or self.config.getoption("--ragassay-gate")
             if wanted or any(test["gates"] for test in tests):
                 self.problem = "No test added a sample (rag_eval.add): gates are undecided."

@@ -303,7 +303,9 @@ def test_a_metric_without_values_in_one_run_does_not_stop_the_others(monkeypatch
 def test_runs_of_the_same_answers_and_passages_say_so() -> None:
     old = ragassay.evaluate(records([True, False]), ["em"])
     same, other = records([True, False]), records([True], passages=["other"])
-    for new, n in ((same, [2]), (same[:1], [1]), (records([True] * 2), []), (other, [])):
+    again = [one | {"timestamp": 1} for one in same]  # the same answer to another request
+    new_runs = (same, [2]), (same[:1], [1]), (records([True] * 2), []), (other, []), (again, [])
+    for new, n in new_runs:
         notes = ragassay.compare(ragassay.evaluate(new, ["em"]), old).notes
         assert [note.counts["n"] for note in notes if note.kind == "same_answers"] == n
 

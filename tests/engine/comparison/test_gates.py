@@ -166,11 +166,13 @@ def test_a_gate_prints_the_bound_that_it_looks_at() -> None:
     assert "; 1 sample has no score, so the gate was tried with its worst" in owed.sentence
 
 
-def system(answers: list[str | None]) -> ragassay.Result:
+def system(answers: list[str | None], n_changed: int = 0) -> ragassay.Result:
     data: list[dict[str, Any]] = [
         {"id": str(n), "query": f"q{n}?", "references": ["red"], "answer": answer}
         for n, answer in enumerate(answers)
     ]
+    for one in data[:n_changed]:
+        one["references"] = ["red", "ruby"]
     return ragassay.evaluate(data, ["em", "f1"])
 
 
@@ -203,8 +205,8 @@ def test_a_system_is_not_shown_to_be_no_worse_by_leaving_queries_out() -> None:
     for n_queries in (20, 1):
         gate = not_worse(old[:n_queries], old)
         assert gate.passed is None and gate.unscored == 2 * (39 - n_queries + 1)
-        assert f"lacks {40 - n_queries} queries of the old one" in gate.sentence
-        assert "Make both runs of the same queries" in gate.sentence
+        assert f"lacks {40 - n_queries} queries of the old one, or changed them" in gate.sentence
+        assert "--references" in gate.sentence and "--where" in gate.sentence
     both = not_worse([*old[:20], *[None] * 10], old)
     assert both.unscored == 2 * 20
     lacks = "20 scores are missing and the new run lacks 10 queries"
@@ -253,8 +255,12 @@ def test_a_drop_is_not_excluded_by_leaving_queries_out() -> None:
     assert drop(old, 0.2).passed is True
     gate = drop(old[:20], 0.2)
     assert gate.passed is None and gate.unscored == 20 and gate.low is not None and gate.low < -0.5
-    assert "lacks 20 queries of the old one. Make both runs" in gate.sentence
+    assert "lacks 20 queries of the old one, or changed them. Evaluate" in gate.sentence
     assert drop(old[:39], 0.2).passed is True
+    changed = ragassay.compare(system(old, 15), system(old), n_resamples=500, fail_if_drop="em>0.2")
+    for gate in with_not_worse(changed).gates:
+        assert gate.passed is None and gate.unscored in (15, 30), gate
+        assert "lacks 15 queries of the old one, or changed them" in gate.sentence
     # A drop that is shown is shown, whatever the other queries would give.
     shown = drop(["blue"] * 20, 0.2)
     assert (shown.passed, shown.drop) == (False, 1.0)

@@ -82,7 +82,8 @@ CASES: list[tuple[list[dict[str, Any]], list[Any], dict[str, dict[str, Any]], in
     ([{"qestion": "?", "answer": "A"}], ["answer_words"],
      {"columns_without_field": {"flags": "query=qestion"}}, 0),
     ([ANSWER, ANSWER | {"metadata": {"asked": {"failure": "connection"}}}], ["em"],
-     {"earlier_answers": {"n": 1, "total": 2}}, 0),
+     {"earlier_answers": (N := {"n": 1, "total": 2}),
+      "without_answer": N | {"why": " (1 with connection: asked again)"}}, 0),
     ([{"passages": ["a"], "gold": ["a"], "x": "a"}], ["ChunkP@1"], {}, 0),  # it needs no answer
     (2 * [{"passages": ["a"], "gold": ["b"]}], ["ChunkP@1"], {"no_gold_found": {}}, 0),
     ([{"passages": ["a"], "gold": [text]} for text in "ab"], ["ChunkP@1"], {}, 0),

@@ -216,8 +216,8 @@ def compare(
     return replace(
         comparison,
         differences=tuple(differences[name] for name in names),
-        only_a=len(matched.rows_a) - len(matched.queries),
-        only_b=len(matched.rows_b) - len(matched.queries),
+        only_a=matched.n_alone(a),
+        only_b=matched.n_alone(b),
         metrics_only_a=() if metrics or primary else alone[0],
         metrics_only_b=() if metrics or primary else alone[1],
         brought=(*fallen, *brought),

@@ -36,8 +36,8 @@ Pairs = tuple[Matrix, Mask]
 class MatchedRuns:
     """The new run (A) and the old one (B), which show metrics under the same names, query by query:
     the rows of each query id in either run, and the ids that both have, sorted. ``unlike`` are the
-    queries of which the runs do not ask or expect the same: they are left out, unless more than
-    half of the common queries are such."""
+    queries of which the runs do not ask or expect the same: A lacks them, unless more than half of
+    the common queries are such."""
 
     a: Result
     b: Result
@@ -58,8 +58,7 @@ class MatchedRuns:
         ]
         unlike = [query for query in queries if asked[0][query] != asked[1][query]]
         if 2 * len(unlike) <= len(queries):
-            for query in unlike:
-                del rows_a[query], rows_b[query]
+            rows_a = {query: rows_a[query] for query in sorted(rows_a.keys() - unlike)}
             queries = sorted(rows_a.keys() & rows_b.keys())
         return cls(a, b, rows_a, rows_b, queries, unlike)
 
@@ -78,6 +77,10 @@ class MatchedRuns:
             counts["of"] = len(self.queries) + len(self.unlike)
             return [Note("queries_left_out", counts, severity="warning")]
         return [Note("differing_queries", counts, severity="warning")]
+
+    def n_alone(self, run: Result) -> int:
+        """How many queries one of the two runs has alone."""
+        return len(self.rows_of(run).keys() - {*self.queries, *self.unlike})
 
     def lacking(self, names: Sequence[str]) -> list[str]:
         """Ids of the queries that A lacks and of which B has a score of any of these metrics."""
@@ -277,11 +280,12 @@ def _difference(a: Result, b: Result, name: str) -> str:
 
 
 def same_answers(matched: MatchedRuns) -> list[Note]:
-    """Looks whether both runs hold the same answers and passages for all common queries."""
-    given, common = attrgetter("id", "answer", "passages", "runs"), {*matched.queries}
+    """Looks whether both runs hold the same answers and passages for all common queries, given at
+    the same time: a system that was asked again may give the same."""
+    given, common = attrgetter("id", "timestamp", "answer", "passages", "runs"), {*matched.queries}
     kept = ((x for x in run.samples if x.id in common) for run in (matched.a, matched.b))
     pairs = ((given(x), given(y)) for x, y in zip(*kept, strict=False))
-    is_same = (x == y and any(x[1:]) for x, y in pairs)
+    is_same = (x == y and any(x[2:]) for x, y in pairs)
     if not (next(is_same, False) and all(is_same)):
         return []
     return [Note("same_answers", {"n": len(common)}, severity="warning")]
@@ -297,7 +301,7 @@ def only_in_one(
     if partial := tuple(name for name, n in zip(names, alone, strict=True) if n):
         yield Note("scores_in_one", {"n": int(alone.sum())}, partial, "warning")
     for run, other in ((a, b), (b, a)):
-        if n := len(matched.rows_of(run)) - len(matched.queries):
+        if n := matched.n_alone(run):
             counts: dict[str, float | str] = {"n": n, "run": run.name, "other": other.name}
             yield Note("queries_in_one", counts, severity="warning")
 

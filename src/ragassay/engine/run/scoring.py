@@ -228,6 +228,7 @@ class Accumulator:
     ) -> Iterator[Sequence[Sample]]:
         """Scores samples, takes them in and writes them; gives each window of them.
         ``options`` are those of `score_stream`."""
+        samples = (self._newest(s) if "asked" in s.metadata else s for s in samples)
         for window, outcomes in score_stream(samples, [*self.metrics.values()], asker, **options):
             self.add(window, outcomes)
             if self._writer is not None:
@@ -236,6 +237,15 @@ class Accumulator:
             if self._kept is not None:
                 self._kept.append((window, outcomes))
             yield window
+
+    def _newest(self, sample: Sample) -> Sample:
+        """The sample, without an answer that is older than a failure of the system; counts it."""
+        asked = sample.metadata["asked"]
+        if sample.answer is None or not (isinstance(asked, dict) and "failure" in asked):
+            return sample
+        self.n_earlier += 1
+        why = f"{asked['failure']}: {asked.get('detail', 'asked again')}"
+        return replace(sample, answer=None, passages=None, failure=why)
 
     def understood(self, sample: Sample) -> Sample:
         """The sample `by_reference`; counts those whose references decline."""
@@ -250,8 +260,6 @@ class Accumulator:
             if sample.failure:
                 self.failures[" ".join(sample.failure.split())] += 1
             self.n_unanswered += sample.answer is None
-            asked = sample.metadata.get("asked")
-            self.n_earlier += isinstance(asked, dict) and "failure" in asked and not sample.failure
             self.n_unasked += sample.query is None
             text = "\n".join([*(sample.references or ()), sample.answer_text]) if self.latin else ""
             if not text.isascii():  # few texts are not, and counting takes longer than this check

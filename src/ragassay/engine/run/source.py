@@ -39,12 +39,13 @@ def with_references(
 
     Records of the file (any format) are joined to samples by id, else by their query, if only one
     record has it; they also give gold, labels and wrong answers. A sample without a record stays
-    unchanged; a warning says how many have none. That no sample has one is an error."""
+    unchanged; warnings say how many have none, and how many records have no sample. That no sample
+    has one is an error."""
     path = Path(path)
     questions = formats.Questions(path, _questions(path, columns, _encoding(path, encoding)))
     yield from questions.joined(samples)
     how = ", ".join(f"{n:,} {way}" for way, n in sorted(questions.ways.items()))
-    for kind, n in sorted(questions.notes.items()):
+    for kind, n in sorted((+questions.notes).items()):
         warn_user(str(Note(kind, {"file": called(path), "n": n, "how": how})))
 
 
