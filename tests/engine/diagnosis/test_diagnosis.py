@@ -74,7 +74,10 @@ def test_each_failing_sample_is_in_one_class_and_right_answers_are_in_none() -> 
         found = diagnose(cut, complete=False)
         assert found.sources["rank"] == {deepest: 6}  # it sees the most
     ranks = {one.signals.get("rank") for group in found.found for one in group.examples}
-    assert ranks == {None, inf}  # that something was retrieved is no rank
+    assert ranks == {2.0, 3.0, 5.0, inf} and found.classes[3] == "ranked_low"
+    some = ragassay.evaluate([record("", OTHER, gold=None)], ["contains_answer", "claim_recall"])
+    found = diagnose(some)  # that something was retrieved is no rank
+    assert found.sources["rank"] and "rank" not in found.found[0].examples[0].signals
 
 
 def test_a_fault_that_counts_by_itself_costs_nothing_in_a_headline_that_is_good() -> None:

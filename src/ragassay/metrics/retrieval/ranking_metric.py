@@ -95,7 +95,7 @@ def tabulate(window: Window) -> Table:
     usable = [s for s, problem in zip(window.samples, problems, strict=True) if problem is None]
     retrieved, notes = [], []
     for sample in usable:
-        scores, note = _scores(sample.passages or ())
+        scores, note = rank_scores(sample.passages or ())
         retrieved.append(scores)
         notes.append(note)
     contradicted = sum(_BY_SCORE in note for note in notes)
@@ -134,7 +134,7 @@ def _unusable(sample: Sample) -> Unscored | None:
 _NAME_IDS = "where its metadata hold one, name it: --columns 'passage_ids=passages[*].metadata.KEY'"
 
 
-def _scores(passages: Sequence[Passage]) -> tuple[dict[str, float], str]:
+def rank_scores(passages: Sequence[Passage]) -> tuple[dict[str, float], str]:
     """A score for each passage id by which no two tie, and a note where the ranking is not simply
     the order given."""
     ids = [str(passage.id) for passage in passages]
