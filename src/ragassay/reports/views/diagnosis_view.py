@@ -273,7 +273,7 @@ def moved_report(change: Moved, *, linked: bool = False) -> Report:
     """Which classes a change moved: counts, the difference, its test, and the transitions."""
     heads = ("new", "old", "only new", "only old", "difference")
     bounds = Column("interval", drop=1, under="difference")
-    columns = [Column("fault", "name"), *map(Column, heads), bounds, Column("p")]
+    columns = [Column("samples", "name"), *map(Column, heads), bounds, Column("p")]
 
     def row(title: str, new: Cell, old: Cell, came: int, went: int, test: Any) -> list[Cell | str]:
         ends = wording.bounds(test.low, test.high, sign=True)
