@@ -74,7 +74,10 @@ def test_each_failing_sample_is_in_one_class_and_right_answers_are_in_none() -> 
         found = diagnose(cut, complete=False)
         assert found.sources["rank"] == {deepest: 6}  # it sees the most
     ranks = {one.signals.get("rank") for group in found.found for one in group.examples}
-    assert ranks == {None, inf}  # that something was retrieved is no rank
+    assert ranks == {2.0, 3.0, 5.0, inf} and found.classes[3] == "ranked_low"
+    some = ragassay.evaluate([record("", OTHER, gold=None)], ["contains_answer", "claim_recall"])
+    found = diagnose(some)  # that something was retrieved is no rank
+    assert found.sources["rank"] and "rank" not in found.found[0].examples[0].signals
 
 
 def test_a_fault_that_counts_by_itself_costs_nothing_in_a_headline_that_is_good() -> None:
@@ -447,7 +450,7 @@ def test_a_sample_that_a_run_says_nothing_of_has_not_moved(tmp_path: Path, monke
     (only,) = change.classes
     assert (only.name, only.new, only.old, only.left) == ("unexplained", 0, 1, 1)
     assert sum(change.transitions.values()) == 11 and only.p_value == 1.0
-    assert "9 of these are left out: answer_match is unscored in one" in told(moved_report(change))
+    assert "9 of these are not rated: answer_match is unscored in one" in told(moved_report(change))
     assert change.to_json()["n_unknown"] == moved(old, new).n_unknown == 9
 
 

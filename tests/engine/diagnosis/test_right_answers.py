@@ -9,7 +9,7 @@ from ragassay.engine.comparison.gates import with_not_worse, worst_queries
 from ragassay.engine.diagnosis.moved_classes import RIGHT, Moved, with_change
 from ragassay.reports.views import diagnosis_view
 from ragassay.reports.views.comparison_view import comparison_report, verdicts
-from ragassay.reports.views.diagnosis_view import broken_line
+from ragassay.reports.views.diagnosis_view import broken_line, verdict_of
 
 
 @ragassay.metric(name="same")
@@ -118,12 +118,13 @@ def test_inventions_in_place_of_refusals_are_named_though_as_many_are_right(monk
 
 def test_a_refusal_of_a_run_without_references_is_no_unsupported_answer() -> None:
     passages = [{"id": "a", "text": "The mill closes at noon."}]
-    new, old = (
-        ragassay.evaluate([{"id": f"{at}", "query": "When?", "answer": said, "passages": passages}
-                           for at in range(20)], ["faithfulness", "answered"])
-        for said in ("The ferry ran until ten in 1970.", "I do not know.")
+    ferry, mill, silence = ["The ferry ran in 1970."], ["It closes at noon."], ["Unknown."]
+    new, silent, old, half, one = (
+        ragassay.evaluate([{"id": f"{at}", "query": "When?", "answer": text, "passages": passages}
+                           for at, text in enumerate(said)], ["faithfulness", "answered"])
+        for said in (ferry * 20, silence * 20, mill * 20, (mill + ferry) * 10, silence + mill * 19)
     )  # fmt: skip
-    mostly = [*list(new.samples)[:2], *list(old.samples)[2:]]  # two claim something
+    mostly = [*list(new.samples)[:2], *list(silent.samples)[2:]]  # two claim something
     found = ragassay.diagnose(some := ragassay.evaluate(mostly, ["faithfulness", "answered"]))
     assert (found.headline, found.n_scored, found.n_refusals_unknown) == ("faithfulness", 2, 18)
     same = with_change(ragassay.compare(some, some))  # of the 18 nothing is known
@@ -131,6 +132,18 @@ def test_a_refusal_of_a_run_without_references_is_no_unsupported_answer() -> Non
     found = with_change(ragassay.compare(new, old))
     change, right = found.change, found.findings[0]
     assert change is not None and (change.n_unknown, change.words[0]) == (0, "got worse")
+    # Of one more among twenty it is said second, and of many more nothing makes it better.
+    few = verdicts(with_change(ragassay.compare(one, old)))[1]
+    assert few == "Refusals that are not rated: 1 of 20 samples, 0 of 20 in the old run."
+    (first, *_), moved = verdicts(most := with_change(ragassay.compare(some, half))), most.change
+    assert first == "Refusals that are not rated: 18 of 20 samples, 0 of 20 in the old run."
+    assert moved is not None and moved.mended == () and moved.n_unknown == 18
+    assert moved.broken == (("0", "invented"),)
+    assert moved.transitions["invented", "refusal"] == moved.transitions["fine", "refusal"] == 9
+    said = verdicts(most := with_change(ragassay.compare(new, silent)))
+    assert most.change is not None and most.change.right is None and "20 of 20 in the" in said[0]
+    assert said[1] == "Wrong or invented: 20 samples, 0 in the old run (only a hint)."
+    assert verdict_of(ragassay.diagnose(silent)) == "20 of 20 answers are refusals."
     sides = ({"id": f"{at}", "query": "When?", "references": ["noon"]} for at in range(20))
     noon, ten, failed = ({"answer": "noon"}, {"answer": "ten"}, {"failure": "timeout"})
     data = [[side | noon, side | ten, side | (failed if int(side["id"]) < 10 else noon)]
@@ -146,7 +159,6 @@ def test_a_refusal_of_a_run_without_references_is_no_unsupported_answer() -> Non
     lost = with_change(ragassay.compare(lost_by, right_by)).findings[0]
     assert (lost.verdict, lost.losses, lost.why) == ("worse", 10, None)
     assert (right.name, right.hint, right.losses) == (RIGHT["support"], "worse", 20)
-    assert "18 of 20" in verdicts(with_change(ragassay.compare(some, new)))[1]
     part = ragassay.evaluate(mostly[1:11], ["faithfulness", "answered"])  # of which as many do
     assert len(verdicts(with_change(ragassay.compare(some, part)))) == 1
     says = "0 % of samples have no known fault, 100 % in the old run: worse (only a hint). "

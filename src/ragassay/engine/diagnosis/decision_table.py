@@ -19,6 +19,7 @@ from ragassay.base.sample import ABSTAINING, Answerability, Sample
 from ragassay.engine.comparison.offline_agreement import OFFLINE
 from ragassay.engine.results.score_rows import Rows, ScoreRow
 from ragassay.engine.results.summary import MetricSummary
+from ragassay.metrics.retrieval.ranking_metric import ranked
 from ragassay.stats.intervals import ROUNDING
 
 Reading = Callable[[ScoreRow, Sample], float | None]
@@ -68,6 +69,15 @@ def _right_to_refuse(row: ScoreRow, sample: Sample) -> float | None:
     return float(bool(row.value) == (sample.answerability in ABSTAINING))
 
 
+def _first_found(row: ScoreRow, sample: Sample) -> float | None:
+    """The rank of the first gold passage where something was found, if it is known."""
+    if (found := READINGS["found"](row, sample)) != FOUND_SOMEWHERE:
+        return found
+    grades, scores, _ = ranked(sample)
+    relevant = (name for name, grade in grades.items() if grade > 0)
+    return min((1.0 - scores[name] for name in relevant if name in scores), default=found)
+
+
 READINGS: Mapping[str, Reading] = {
     "number": _number(),
     "reciprocal": _number(lambda value: inf if value <= 0 else round(1 / value)),
@@ -75,6 +85,7 @@ READINGS: Mapping[str, Reading] = {
         None if (ranks := row.parts.get("hit_ranks")) is None else min(ranks, default=inf)
     ),
     "found": _number(lambda value: FOUND_SOMEWHERE if value > 0 else inf),
+    "first found": _first_found,
     "mostly": _number(lambda value: FOUND_SOMEWHERE if value >= 0.5 else inf),
     "useful": _number(lambda value: FOUND_SOMEWHERE if value > 2 else inf, measured=True),
     "low grade": _number(lambda value: float(value <= 2), measured=True),

@@ -193,17 +193,18 @@ EXCERPT = 160
 
 def headline_of(result: Result, also: Container[str] | None = None) -> str | None:
     """The metric that a diagnosis takes as its headline: the first of `HEADLINES` that has a value
-    for at least half of the samples with an answer (a refusal claims nothing that could be
-    supported), and that is ``also`` one of these; ``None`` where the run has none. One by the
-    offline judge without known or sufficient agreement is taken where there is no other."""
+    for at least half of the samples with an answer (refusals claim nothing that could be supported;
+    all may be refusals), and that is ``also`` one of these; else ``None``. One by the offline judge
+    without known or sufficient agreement is taken where there is no other."""
     metrics = result.summary.metrics
     names = table.names_by_metric(metrics)
     n_silent = sum(sample.answer is None for sample in result.samples)
 
     def covers(m: MetricSummary) -> bool:
-        lack = m.unscored.get(Reason.NOTHING_CLAIMED, 0)
-        lack += min(n_silent, m.unscored.get(Reason.MISSING_INPUT, 0))
-        return m.mean is not None and 2 * m.n_scored >= m.n_total - lack
+        refused = m.unscored.get(Reason.NOTHING_CLAIMED, 0)
+        lack = refused + min(n_silent, m.unscored.get(Reason.MISSING_INPUT, 0))
+        is_known = m.mean is not None or refused == m.n_total
+        return is_known and 2 * m.n_scored >= m.n_total - lack
 
     every = (shown for wanted in HEADLINES for shown in names.get(wanted, ()))
     fit = [each for each in every if covers(metrics[each]) and (also is None or each in also)]

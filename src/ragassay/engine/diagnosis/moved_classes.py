@@ -28,8 +28,8 @@ from ragassay.engine.results.verdict import Difference
 from ragassay.stats.intervals import alpha_of
 from ragassay.stats.paired import PairedResult, compare_pairs
 
-FINE = "fine"
-"""Stands for a sample that does not fail."""
+FINE, REFUSAL = "fine", "refusal"
+"""Stand for a sample that does not fail, and for a refusal that nothing rates."""
 
 RIGHT = {"answers": "share of right answers", "support": "share of samples without a fault"}
 """What the share of samples that do not fail is called, where the headline judges answers."""
@@ -66,13 +66,13 @@ class MovedClass:
 
 @dataclass(frozen=True)
 class Moved(Displayed):
-    """What a change did to the failing samples of ``n`` that both runs have, without ``n_unknown``
-    of which one does not say whether they fail (`Diagnosis.unknown`).
+    """What a change did to the failing samples of ``n`` that both runs have. Of ``n_unknown`` one
+    run does not say whether they fail (`Diagnosis.unknown`): they are neither mended nor broken.
 
     ``transitions`` counts samples by class in the old run and in the new one (``fine`` where they
-    do not fail), ``unlike`` names signals that the runs know by different metrics, ``not_alike``
-    says what else differs beside the system: what moved may be due to that, and is not tested;
-    ``matched`` says which queries were matched by text, or left out.
+    do not fail, ``refusal`` where nothing rates that), ``unlike`` names signals that the runs know
+    by different metrics, ``not_alike`` says what else differs beside the system: what moved may be
+    due to that, and is not tested; ``matched`` names queries matched by text, or left out.
 
     ``right`` is the difference of the shares of right answers, or of samples without a fault where
     the headline is support, tested by itself, a hint where it compares words or rests on a judge
@@ -144,17 +144,14 @@ def moved(
             "have moved."
         )
 
-    def decides(key: tuple[str, int]) -> bool:
-        """A sample whose headline is unscored in one run did not come to be fine, or cease to be;
-        an unrated refusal did where the other run shows a fault."""
-        at = rows_new[key], rows_old[key]
-        unknown = {first.unknown[at[0]], second.unknown[at[1]]} - {""}
-        faulty = first.classes[at[0]] or second.classes[at[1]]
-        return not unknown or (unknown == {"refusal"} and bool(faulty))
+    def state(run: Diagnosis, at: int) -> str:
+        return run.unknown[at] or run.classes[at] or FINE
 
-    decided = [*filter(decides, common)]
-    after = [first.classes[rows_new[key]] or FINE for key in decided]
-    before = [second.classes[rows_old[key]] or FINE for key in decided]
+    states = {key: (state(second, rows_old[key]), state(first, rows_new[key])) for key in common}
+    # A sample whose headline is unscored in one run did not come to be fine, or cease to be.
+    decided = [key for key in common if "unscored" not in states[key]]
+    before, after = ([states[key][run] for key in decided] for run in (0, 1))
+    rated = [REFUSAL not in states[key] for key in decided]
     used = [first.headline, *(name for metrics in first.sources.values() for name in metrics)]
     measured = new.summary.metrics.keys() & old.summary.metrics.keys()
     both = [name for name in dict.fromkeys(used) if name in measured]
@@ -193,11 +190,11 @@ def moved(
     # Of classes that moved as far, the one that grew comes first.
     classes = tuple(sorted(classes, key=lambda row: (-abs(row.diff or 0.0), -(row.diff or 0.0))))
     right = None
-    if first.measures in RIGHT and not not_alike and decided:
+    if first.measures in RIGHT and not not_alike and any(rated):
         # A finding is a verdict where it is one without the samples that fail by a doubtful judge.
         sides = (first.doubtful, rows_new), (second.doubtful, rows_old)
         firm = [not any(fails[rows[key]] for fails, rows in sides) for key in decided]
-        (test,), (alone,) = tested([FINE]), tested([FINE], firm)
+        (test,), (alone,) = tested([FINE], rated), tested([FINE], np.logical_and(rated, firm))
         found, shown = (
             result.p_adjusted is not None and result.p_adjusted <= alpha_of(level)
             for result in (test, alone)
@@ -216,8 +213,8 @@ def moved(
             standing="indicative" if by_hint else "tested",
             why=Note("offline_hint", names=(said,)) if by_hint else None,
         )  # fmt: skip
-    transitions = Counter(zip(before, after, strict=True))
-    each = [*zip((query for query, _ in decided), before, after, strict=True)]
+    transitions = Counter(states[key] for key in decided)
+    each = [(key[0], *states[key]) for key in decided if REFUSAL not in states[key]]
     # What both measured, and one gave no value, is the systems' doing.
     in_both = {*new.summary.metrics, *first.added} & {*old.summary.metrics, *second.added}
     unlike = tuple(
@@ -225,7 +222,7 @@ def moved(
         if (set(first.sources.get(name, ())) ^ set(second.sources.get(name, ()))) - in_both
     )  # fmt: skip
     return Moved(
-        first, second, len(common), len(common) - len(decided), level, classes,
+        first, second, len(common), len(common) - len(each), level, classes,
         dict(transitions.most_common()), unlike, not_alike,
         (*(note for note in old.summary.notes if note.kind == MATCHED), *left_out), right,
         tuple((query, now) for query, was, now in each if was == FINE != now),

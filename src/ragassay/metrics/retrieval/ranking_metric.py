@@ -97,15 +97,10 @@ def tabulate(window: Window) -> Table:
     usable = [s for s, problem in zip(window.samples, problems, strict=True) if problem is None]
     gold, retrieved, notes = [], [], []
     for sample in usable:
-        passages, graded = sample.passages or (), sample.gold or ()
-        names = _names([*passages, *graded])
-        scores, note = _scores(names[: len(passages)], passages)
+        grades, scores, note = ranked(sample)
+        gold.append(grades)
         retrieved.append(scores)
         notes.append(note)
-        grades: dict[str, int] = {}
-        for name, each in zip(names[len(passages) :], graded, strict=True):
-            grades[name] = max(each.grade, grades.get(name, each.grade))
-        gold.append(grades)
     contradicted = sum(_BY_SCORE in note for note in notes)
     warn_user(CountedFact(_CONTRADICTED, contradicted))
     return Table(from_lists([s.id for s in usable], gold, retrieved), problems, notes)
@@ -141,14 +136,18 @@ _BY_SPAN = "the suite 'chunks' compares texts and spans"
 _NAME_IDS = "where its metadata hold one, name it: --columns 'passage_ids=passages[*].metadata.KEY'"
 
 
-def _names(passages: Sequence[Passage | GoldPassage]) -> list[str]:
-    ids = [each.id for each in passages if each.id is not None]
-    return ids if len(ids) == len(passages) else [*map(str, same_chunks(passages, held=True))]
-
-
-def _scores(ids: list[str], passages: Sequence[Passage]) -> tuple[dict[str, float], str]:
-    """A score for each passage id by which no two tie, and a note where the ranking is not simply
-    the order given."""
+def ranked(sample: Sample) -> tuple[dict[str, int], dict[str, float], str]:
+    """The grade of each gold passage, and for each retrieved one a score by which no two tie, by
+    what they are known by; and a note where the ranking is not simply the order given."""
+    passages, gold = sample.passages or (), sample.gold or ()
+    every: list[Passage | GoldPassage] = [*passages, *gold]
+    ids = [each.id for each in every if each.id is not None]
+    if len(ids) < len(every):
+        ids = [*map(str, same_chunks(every, held=True))]
+    grades: dict[str, int] = {}
+    for name, each in zip(ids[len(passages) :], gold, strict=True):
+        grades[name] = max(each.grade, grades.get(name, each.grade))
+    ids = ids[: len(passages)]
     scores = [passage.score for passage in passages if passage.score is not None]
     notes = []
     if len(scores) == len(ids) and any(after > before for before, after in pairwise(scores)):
@@ -157,7 +156,7 @@ def _scores(ids: list[str], passages: Sequence[Passage]) -> tuple[dict[str, floa
     best = {name: -float(rank) for rank, name in enumerate(dict.fromkeys(ids))}
     if repeats := len(passages) - len(best):
         notes.append(f"{repeats} repeated passages ignored")
-    return best, "; ".join(notes)
+    return grades, best, "; ".join(notes)
 
 
 def _evidence(window: Window, rel: int) -> list[str]:

@@ -12,7 +12,7 @@ from ragassay.base.printable import FEW, either, few, grouped, share
 from ragassay.engine.comparison.derived_runs import shown_queries
 from ragassay.engine.diagnosis.decision_table import CLASSES, SIGNALS, UNEXPLAINED
 from ragassay.engine.diagnosis.diagnosing import ClassFound, Diagnosis
-from ragassay.engine.diagnosis.moved_classes import FINE, Moved
+from ragassay.engine.diagnosis.moved_classes import FINE, REFUSAL, Moved
 from ragassay.engine.results.comparison_result import Comparison
 from ragassay.engine.results.score_columns import ScoreColumns
 from ragassay.engine.results.summary import Slice, sample_clusters
@@ -26,6 +26,9 @@ FAULTS = (*CLASSES, UNEXPLAINED)
 
 _MOVES = 12
 """Ways in which samples moved that are listed, the most frequent first."""
+
+MANY = 0.1
+"""Difference of the shares of refusals that nothing rates, from which on it is said first."""
 
 LINE = 54
 """Characters of names in a line of a comparison."""
@@ -45,9 +48,11 @@ def _means(diagnosis: Diagnosis) -> str:
 
 
 def verdict_of(diagnosis: Diagnosis) -> str:
-    """The sentence to remember: the share that is right, and the most frequent fault; empty where
-    there is no interval of the share."""
+    """The sentence to remember: the share that is right, and the most frequent fault, or how many
+    refusals there are where nothing is rated; empty where there is no interval of the share."""
     low, high = diagnosis.low, diagnosis.high
+    if (n := diagnosis.n_refusals_unknown) and not diagnosis.n_rated:
+        return sentence("nothing_rated", share=share(n, diagnosis.n, "answer"), n=n)
     if diagnosis.share_right is None or low is None or high is None:
         return ""
     interval = f" {_span(low, high)}{f' ({_hint(diagnosis)})' * diagnosis.only_hint}"
@@ -100,8 +105,8 @@ def _hint(diagnosis: Diagnosis) -> str:
 
 def right_moved(change: Moved, too_few: bool) -> list[str]:
     """Whether more answers are right, and how many a change mended and broke (without a verdict
-    where queries are ``too_few``); then the classes of failing samples that it is shown to have
-    moved most. Nothing where the runs were not computed alike."""
+    where queries are ``too_few``), after how many refusals nothing rates where that changed much;
+    then the classes of failing samples that it is shown to have moved most."""
     said, right = [], change.right
     if right is not None:
         new, old = (round(mean or 0.0, 2) for mean in (right.a_mean, right.b_mean))
@@ -115,10 +120,12 @@ def right_moved(change: Moved, too_few: bool) -> list[str]:
         hint *= change.new.only_hint and wording.HINT not in claim
         rated = f"{change.n - change.n_unknown:,} rated " * bool(change.n_unknown)
         said = [sentence(kind, claim=claim, hint=hint, rated=rated, **counts)]
-        n, n_old = (run.n_refusals_unknown for run in (change.new, change.old))
-        of, old_of = change.new.n, change.old.n
-        more = n * old_of > n_old * of
-        said += [sentence("more_unrated", n=n, of=of, old=n_old, old_of=old_of)] * more
+    n, n_old = (run.n_refusals_unknown for run in (change.new, change.old))
+    of, old_of = change.new.n, change.old.n
+    more = n / of - n_old / old_of
+    if (many := abs(more) >= MANY) or (more > 0.0 and said):
+        counts = {"n": n, "of": of, "old": n_old, "old_of": old_of}
+        said.insert(not many, sentence("more_unrated", **counts))
     shown = [
         row for row in change.classes
         if row.p_adjusted is not None and row.p_adjusted <= alpha_of(change.level)
@@ -266,7 +273,7 @@ def moved_report(change: Moved, *, linked: bool = False) -> Report:
     """Which classes a change moved: counts, the difference, its test, and the transitions."""
     heads = ("new", "old", "only new", "only old", "difference")
     bounds = Column("interval", drop=1, under="difference")
-    columns = [Column("fault", "name"), *map(Column, heads), bounds, Column("p")]
+    columns = [Column("samples", "name"), *map(Column, heads), bounds, Column("p")]
 
     def row(title: str, new: Cell, old: Cell, came: int, went: int, test: Any) -> list[Cell | str]:
         ends = wording.bounds(test.low, test.high, sign=True)
@@ -295,7 +302,8 @@ def moved_report(change: Moved, *, linked: bool = False) -> Report:
     ]
     changed = [(pair, n) for pair, n in change.transitions.items() if pair[0] != pair[1]]
     if changed:
-        titles = {**_TITLES, FINE: "right" if after.measures == "answers" else "no fault"}
+        fine = "right" if after.measures == "answers" else "no fault"
+        titles = {**_TITLES, FINE: fine, REFUSAL: "refusal, not rated"}
         moves = [f"{n:,}  {titles[was]} → {titles[now]}" for (was, now), n in changed[:_MOVES]]
         if more := sum(n for _, n in changed[_MOVES:]):
             moves.append(f"{more:,}  in other ways")

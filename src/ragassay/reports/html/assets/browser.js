@@ -11,8 +11,7 @@ class Browser {
     this.order = [...data.metrics.keys()];
     if (!this.comparison) this.order.sort((one, two) => (two === data.deciding) - (one === data.deciding));
     this.shown = new Set(this.comparison ? [] : this.order.filter((at) => source.scored(at)).slice(0, 3));
-    this.usual = this.comparison ? "diff" : "order";
-    this.sort = { key: this.usual, down: false };
+    this.sort = { key: "order", down: false };
     this.open = new Set();
     this.page = 0;
     this.asked = 0;
@@ -44,7 +43,7 @@ class Browser {
     const slices = new Map(given.getAll("slice").map(JSON.parse));
     for (const select of document.querySelectorAll("select[data-slice]")) choose(select, "=" + slices.get(select.dataset.slice));
     this.metric = Number(document.getElementById("metric")?.value ?? this.data.deciding);
-    this.sort = { key: given.get("sort") || this.usual, down: given.get("down") === "true" };
+    this.sort = { key: given.get("sort") || "order", down: given.get("down") === "true" };
     this.page = Math.floor(Number(given.get("first")) / this.wanted().size);
   }
 
@@ -115,7 +114,7 @@ class Browser {
       filter: document.getElementById("filter").value,
       slices: [...document.querySelectorAll("select[data-slice]")].filter((select) => select.value)
         .map((select) => [select.dataset.slice, select.value.slice(1)]),
-      sort: this.sort.key, usual: this.usual, down: this.sort.down, metric: this.metric, deciding: this.data.deciding, first: this.page * size, size,
+      sort: this.sort.key, down: this.sort.down, metric: this.metric, deciding: this.data.deciding, first: this.page * size, size,
     };
   }
 
@@ -190,9 +189,9 @@ class Browser {
   }
 
   async sortBy(column) {
-    // Ascending, descending, then as in the data (a comparison: by the difference).
+    // Ascending, descending, then as at first.
     const same = this.sort.key === column.key;
-    if (same && this.sort.down && !this.comparison) this.sort = { key: "order", down: false };
+    if (same && this.sort.down) this.sort = { key: "order", down: false };
     else this.sort = { key: column.key, down: same && !this.sort.down };
     this.page = 0;
     await this.update();

@@ -3,9 +3,9 @@ const NATURAL = new Intl.Collator("en", { numeric: true });
 
 // The query of an address that asks for these rows. What is asked for by default is left out; what
 // else the page's address names (the reports that are compared) stays.
-function queryOf({ words, filter, metric, deciding, slices, sort, usual, down, first, size }) {
+function queryOf({ words, filter, metric, deciding, slices, sort, down, first, size }) {
   const query = new URLSearchParams(location.search);
-  const asked = { text: words.join(" "), filter, metric: metric === deciding ? "" : String(metric), sort: sort === usual ? "" : sort, down, first, size: size === 50 ? "" : size };
+  const asked = { text: words.join(" "), filter, metric: metric === deciding ? "" : String(metric), sort: sort === "order" ? "" : sort, down, first, size: size === 50 ? "" : size };
   for (const [name, value] of Object.entries(asked)) {
     if (value) query.set(name, value); else query.delete(name);
   }
@@ -67,13 +67,14 @@ class EmbeddedRows {
       if (wanted.every((holds) => holds(row)) && this.passes(filter, row, metric)
         && chosen.every(([column, value]) => column[row] === value)) rows.push(row);
     }
-    if (sort === "order") {  // samples that fail first, then as in the data
-      const fine = (row) => Number((this.faults(row)[0] ?? null) === null);
-      return rows.sort((one, two) => fine(one) - fine(two) || one - two);
-    }
+    // At first: samples that fail, or queries that became wrong, then those that became right.
+    const moved = new Map(Object.values(this.data.moved || {}).flatMap((ids, at) => ids.map((id) => [id, at])));
+    const place = (row) => this.comparison ? moved.get(this.data.id[row]) ?? 2 : Number((this.faults(row)[0] ?? null) === null);
     const keys = new Map(rows.map((row) => [row, this.key(sort, row, metric)]));
     const turn = down ? -1 : 1, named = ["id", "query", "answer"].includes(sort);
     return rows.sort((one, two) => {
+      const apart = sort === "order" ? place(one) - place(two) : 0;
+      if (apart) return apart;
       const x = keys.get(one), y = keys.get(two);
       if (x === null || y === null) return (x === null) - (y === null) || one - two;
       if (named) return turn * NATURAL.compare(x, y) || one - two;
@@ -86,7 +87,8 @@ class EmbeddedRows {
     if (sort === "id" || sort === "query" || sort === "answer") return data[sort][row];
     if (sort === "a") return data.values[metric][row];
     if (sort === "b") return data.other[metric][row];
-    if (sort === "diff") return this.difference(row, metric);
+    if (sort === "order" && !this.comparison) return row;
+    if (sort === "order" || sort === "diff") return this.difference(row, metric);
     if (sort.startsWith("d")) return this.difference(row, Number(sort.slice(1)));
     return data.values[Number(sort.slice(1))][row];
   }
