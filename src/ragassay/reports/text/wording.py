@@ -78,7 +78,7 @@ class _Words(string.Formatter):
             text = text or str(value)
             if BY_FLAGS.get():
                 return f"{flag} {shlex.quote(text)}"
-            pairs = dict(pair.split("=") for pair in text.split(",")) if "=" in text else text
+            pairs = dict(p.split("=") for p in text.split(",")) if flag == "--columns" else text
             return f"{flag[2:].replace('-', '_')}={pairs!r}"
         if format_spec == "%":
             return percent(value)
