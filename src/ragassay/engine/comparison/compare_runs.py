@@ -384,7 +384,8 @@ def fallen_slice(
     matched: MatchedRuns, sides: Mapping[str, Sides], draws: Mapping[str, Any]
 ) -> list[Note]:
     """The slice and the metric that fell the most against what the metric did over all queries,
-    times the queries of the slice. It is a hint: of all slices and metrics, the worst is taken."""
+    times the queries of the slice; and which others of its column fell so. It is a hint: of all
+    slices and metrics, the worst is taken."""
     found = []
     for column, value, inside in _slices(matched):
         for name, (a, b, both, factor) in sides.items():
@@ -394,14 +395,21 @@ def fallen_slice(
             fall, overall = (factor * float((b - a)[of].mean()) for of in (where, both))
             if min(fall, fall - overall) >= FALL:
                 found.append((n * (fall - overall), column, value, name, where))
+    fallen = list[Note]()
     for _, column, value, name, where in sorted(found, key=lambda item: -item[0]):
+        if fallen and (column, name) != (fallen[0].counts["column"], *fallen[0].names):
+            continue
         a, b, *_ = sides[name]
         test = compare_pairs(a, b, mask=where, correction="none", power=None, **draws)[0]
         if test.p_adjusted is not None and test.p_adjusted < CHANCE:
             counts: dict[str, float | str] = {"n": test.n, "column": column, "value": value}
             counts |= {"new": test.a_mean or 0.0, "old": test.b_mean or 0.0}
-            return [Note("slice_fell", counts, (name,), "headline")]
-    return []
+            fallen.append(Note("slice_fell", counts, (name,), "headline"))
+    for worst in fallen[:1]:
+        values = tuple(str(note.counts["value"]) for note in fallen[1:])
+        others = Note("slices_also_fell", {"column": str(worst.counts["column"])}, values)
+        fallen = [replace(worst, counts={**worst.counts, "also": str(others) if values else ""})]
+    return fallen
 
 
 def weakest_slice(run: Result) -> list[Note]:
