@@ -289,8 +289,8 @@ def moved_report(change: Moved, *, linked: bool = False) -> Report:
         new, old = (_filtered(n, run, fault.name, linked) for run, n in counts)
         rows.append(row(fault.title, new, old, fault.entered, fault.left, fault))
     after = change.new
-    new, old = (sum(getattr(fault, run) for fault in change.classes) for run in ("new", "old"))
-    facts = {"new": new, "old": old, "n": change.n_decided}
+    facts = {run: sum(getattr(fault, run) for fault in change.classes) for run in ("new", "old")}
+    facts["n"] = change.n_decided
     first = [sentence("moved", means=_means(after), **facts)]
     if change.n_unknown:
         first.append(sentence("moved_unknown", n=change.n_unknown, names=[after.headline]))
