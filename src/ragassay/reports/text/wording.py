@@ -78,7 +78,8 @@ class _Words(string.Formatter):
             text = text or str(value)
             if BY_FLAGS.get():
                 return f"{flag} {shlex.quote(text)}"
-            pairs = dict(p.split("=") for p in text.split(",")) if flag == "--columns" else text
+            many = flag == "--columns" and "=" in text
+            pairs = dict(pair.split("=") for pair in text.split(",")) if many else text
             return f"{flag[2:].replace('-', '_')}={pairs!r}"
         if format_spec == "%":
             return percent(value)

@@ -112,7 +112,7 @@ def right_moved(change: Moved, too_few: bool, rows: Sequence[Difference] = ()) -
         together = sum(d.p_adjusted is not None for d in rows)
         if claim in ("better", "worse") and together > 1:
             agree = any(claim in (d.verdict, d.hint) for d in rows)
-            claim += "" if agree else f" ({sentence('tested_alone', n=together)})"
+            claim += "" if agree else " (" + sentence("tested_alone", n=together) + ")"
         claim = f": {claim}" if claim else ""
         kind = f"{change.new.measures}_{'moved' if right.n_differ else 'same'}"
         counts = {"new": new, "old": old, "mended": right.wins, "broken": right.losses}
