@@ -193,6 +193,10 @@ def test_compare_takes_several_runs_and_several_systems(tmp_path: Path, capsys) 
     assert sorted(path.name for path in tmp_path.glob("*.md")) == ["c-1.md", "c-2.md"]
     found = json.loads(capsys.readouterr().out)["comparisons"]
     assert [(c["a"], c["b"]) for c in found] == [("two", "one"), ("three", "one")]
+    assert run("compare", path, "-m", "em") == 0  # of a file, the first system is the baseline
+    shown = capsys.readouterr()
+    assert "two (new) against one (old)" in shown.out and "three (new) against one" in shown.out
+    assert "--baseline NAME" in shown.out and "ragassay compare FILE" not in shown.err
     words = ("compare", tmp_path / "mixed", "--baseline", "four")
     assert "'four'. There are: one, two, three" in complaint(capsys, *words)
     path.write_text("".join(json.dumps({**row, "system": "one"}) + "\n" for row in rows[:8]))

@@ -124,7 +124,7 @@ def test_what_a_diagnosis_and_asking_gave_is_readable(run, old, monkeypatch) -> 
         assert first.fault.title in shown and f"{found.n_failing} of 72 samples fail" in shown
     change = ragassay.diagnose(run, old)
     assert isinstance(change, Moved) and str(change)
-    assert f"the {change.n:,} samples in both" in words(change._repr_html_())
+    assert f"the {change.n:,} samples rated in both" in words(change._repr_html_())
     first = change.classes[0]
     for p, level in ((0.01, 0.95), (0.2, 0.95), (0.06, 0.9), (0.03, 0.99)):
         found = p < 1 - level  # only what is shown is said

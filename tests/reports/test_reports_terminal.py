@@ -469,7 +469,7 @@ BUILT = ("correction_", "metrics_only_in_", "offline_", "judge_", "labels_", "la
          "answers_", "words_", "support_", "retrieval_", "nuggets_", "gate_", "share_", "fine_",
          "interval_")  # fmt: skip
 """How kinds begin that are put together from parts."""
-CLAUSES = ("gate_", "advice_", "share_", "fine_", "interval_")
+CLAUSES = ("slices_also", "tested_alone", "gate_", "advice_", "share_", "fine_", "interval_")
 """How kinds begin that are a part of a sentence."""
 
 

@@ -227,10 +227,17 @@ def test_systems_in_one_run_can_be_taken_apart() -> None:
     assert new.summary["em"].interval == "none"  # t has no bounds where all are equal
     bare = ragassay.evaluate([mixed[0], {**mixed[1], "system": ""}], "em")
     assert [run.name for run in by_system(bare)] == ["new", "samples in memory"]
-    assert ragassay.compare(new, old).differences == ragassay.compare(both).differences
-    for lone in (new, ragassay.evaluate([*mixed, {**mixed[0], "system": "third"}], "em")):
-        with pytest.raises(UsageError, match="two systems: new"):
-            ragassay.compare(lone)
+    # Of two systems in one result the first is the old one, unless the other is named.
+    assert ragassay.compare(old, new).differences == ragassay.compare(both).differences
+    assert "To turn it round: baseline='old'." in ragassay.compare(both).warnings[0]
+    turned = ragassay.compare(both, baseline="old")
+    assert (turned.a, turned.b) == ("new", "old") and "round" not in str(turned.warnings)
+    assert turned.differences == ragassay.compare(new, old).differences
+    three = ragassay.evaluate([*mixed, {**mixed[0], "system": "third"}], "em")
+    for run, said in ((new, r"1 system \(new\).*: compare\(new, old"), (three, "'system=new,old'")):
+        with pytest.raises(UsageError, match=said):
+            ragassay.compare(run)
+    assert ragassay.compare(three, where="system=new,old").b == "new"
 
 
 def renamed(run: ragassay.Result, names: dict[str, str]) -> ragassay.Result:

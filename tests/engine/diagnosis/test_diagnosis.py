@@ -450,7 +450,8 @@ def test_a_sample_that_a_run_says_nothing_of_has_not_moved(tmp_path: Path, monke
     (only,) = change.classes
     assert (only.name, only.new, only.old, only.left) == ("unexplained", 0, 1, 1)
     assert sum(change.transitions.values()) == 11 and only.p_value == 1.0
-    assert "9 of these are not rated: answer_match is unscored in one" in told(moved_report(change))
+    told_of = told(moved_report(change))
+    assert "9 further samples are left out: answer_match is unscored in one" in told_of
     assert change.to_json()["n_unknown"] == moved(old, new).n_unknown == 9
 
 

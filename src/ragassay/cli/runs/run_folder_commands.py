@@ -152,7 +152,7 @@ def compare(given: Given) -> int:
     Prints both means of each metric, their difference and a verdict; then whether more answers are
     right, which failures moved, and what got better and worse. --full adds all other metrics,
     intervals, p-values and the method. With more than two runs, each is compared with the last. A
-    file with several systems, or a folder of their runs, compares those.
+    file with several systems, or a folder of their runs, compares those with the first of them.
 
     Files and folders of exports are evaluated first, as 'ragassay run' does; nothing is kept.
 
@@ -227,11 +227,11 @@ def _compare(given: Given, notes: list[str]) -> int:
 def _pairs(given: Given, notes: list[str]) -> list[tuple[Result, Result]]:
     """The runs to compare, each with the baseline."""
     from ragassay import formats
-    from ragassay.engine.comparison.derived_runs import by_system, subset_of
+    from ragassay.engine.comparison.derived_runs import by_system, subset_of, with_baseline
     from ragassay.engine.results import open_run
     from ragassay.engine.results.folders.run_folder import RUN
 
-    runs, baseline = given.runs, given.baseline
+    runs = given.runs
     if len(runs) == 1 and not (runs[0] / RUN).exists():
         # The runs of several systems, as 'ragassay ask --save' keeps them.
         runs = sorted(path.parent for path in runs[0].glob(f"*/{RUN}")) or runs
@@ -252,6 +252,7 @@ def _pairs(given: Given, notes: list[str]) -> list[tuple[Result, Result]]:
         for run, result in zip(runs, results, strict=True)
         if result.folder is None
         for note in result.summary.notes
+        if note.kind != "mixed_systems"
     ]
     # What a judge would cost is said once, for all files.
     costs: list[Any] = [note.counts for note, _ in of_files if note.kind == "metrics_need_llm"]
@@ -272,11 +273,8 @@ def _pairs(given: Given, notes: list[str]) -> list[tuple[Result, Result]]:
             column = " Or name the column of the system: --columns system=COLUMN." * (not folders)
             way = "Name two runs: ragassay compare NEW OLD."
             raise UsageError(f"{runs[0]} holds one system only. {way}{column}")
-    if baseline is not None:
-        names = [result.name for result in results]
-        if baseline not in names:
-            raise UsageError(f"No run is called {baseline!r}. There are: {', '.join(names)}.")
-        results.append(results.pop(names.index(baseline)))
+    if given.baseline is not None or len(given.runs) == 1:
+        results = with_baseline(results, given.baseline)
     results = [subset_of(result, given.where or ()) for result in results]
     return [(result, results[-1]) for result in results[:-1]]
 

@@ -15,8 +15,15 @@ from numpy.typing import NDArray
 from ragassay import suites
 from ragassay.base.errors import UsageError
 from ragassay.base.note import Note
-from ragassay.base.printable import few, grouped
-from ragassay.engine.comparison.derived_runs import MATCHED, aligned, by_system, subset_of
+from ragassay.base.printable import few, grouped, plural
+from ragassay.engine.comparison.derived_runs import (
+    FIRST_IS_OLD,
+    MATCHED,
+    aligned,
+    by_system,
+    subset_of,
+    with_baseline,
+)
 from ragassay.engine.comparison.differences import (
     OWN_NUGGETS,
     Mask,
@@ -52,6 +59,7 @@ def compare(
     new: Run,
     old: Run | None = None,
     *,
+    baseline: str | None = None,
     metrics: str | Sequence[str] | None = None,
     where: str | Sequence[str] = (),
     primary: str | Sequence[str] | None = None,
@@ -82,7 +90,8 @@ def compare(
 
     Args:
         new: the new run (A): a result or a run folder.
-        old: the old run (B), the baseline. When left out: the second of two systems in ``new``.
+        old: the old run (B), the baseline. When left out, ``new`` holds two systems.
+        baseline: which of two systems in ``new`` is the old one; when left out: the first.
         metrics: names to compare; all that both runs have when left out.
         where: conditions that hold for the samples compared, in both runs (see
             `ragassay.base.subsets`).
@@ -111,12 +120,14 @@ def compare(
     """
     check_options("auto", level, n_resamples)
     runs = [subset_of(opened(run), where) for run in (new, old) if run is not None]
-    runs = by_system(runs[0]) if old is None else [one_system(run) for run in runs]
-    if len(runs) != 2:
-        systems = few([run.name for run in runs])
-        raise UsageError(
-            f"Name two runs: compare(new, old). One has to hold two systems: {systems}."
-        )
+    given, runs = runs[0].name, by_system(runs[0]) if old is None else [*map(one_system, runs)]
+    names = [run.name for run in runs]
+    if (n := len(names)) != 2:
+        way = f"add where='system={names[0]},{names[1]}'" if n > 2 else "compare(new, old)"
+        held = f"{given} holds {plural(n, 'system')} ({few(names)})"
+        raise UsageError(f"{held}, and a comparison takes two: {way}.")
+    if baseline is not None or old is None:
+        runs = with_baseline(runs, baseline)
     a, b = runs
     b = aligned(b, a, by_text=not unpaired)
     if a.name == b.name:
@@ -159,11 +170,12 @@ def compare(
             ("indicative", hints[name]) if found == ("tested", None) and name in hints else found
             for name, found in zip(means, standings, strict=True)
         ]
+    matching = [note for note in b.summary.notes if note.kind in (FIRST_IS_OLD, MATCHED)]
     facts: dict[str, Any] = {"a": a.name, "b": b.name, "runs": (a, b), "primary": tuple(tested)}
     facts |= {"trust_offline": trust_offline, "correction": correction}
     if unpaired:
         facts |= {"judged_by": _judged_by(a, b, means), "level": level}
-        facts["brought"] = (*against, *incomplete_runs(a, b))
+        facts["brought"] = (*matching, *against, *incomplete_runs(a, b))
         return compare_means(a, b, means, standings, **facts)
     (values_a, mask_a), (values_b, mask_b) = matched.scores(means)
     for run in () if (mask_a & mask_b).any() else (a, b):
@@ -176,7 +188,7 @@ def compare(
     by_n = grouped((int(matched.left_by_both(name, alike=True).sum()), name) for name in names)
     brought = [
         *(Note("inapplicable_to_both", {"n": n}, (*by_n[n],), "detail") for n in by_n if n),
-        *(note for note in b.summary.notes if note.kind == MATCHED),
+        *matching,
         *against,
         *matched.unlike_queries(left_out=True),
         *same_answers(matched),
@@ -372,7 +384,8 @@ def fallen_slice(
     matched: MatchedRuns, sides: Mapping[str, Sides], draws: Mapping[str, Any]
 ) -> list[Note]:
     """The slice and the metric that fell the most against what the metric did over all queries,
-    times the queries of the slice. It is a hint: of all slices and metrics, the worst is taken."""
+    times the queries of the slice; and which others of its column fell so. It is a hint: of all
+    slices and metrics, the worst is taken."""
     found = []
     for column, value, inside in _slices(matched):
         for name, (a, b, both, factor) in sides.items():
@@ -383,14 +396,21 @@ def fallen_slice(
             if min(fall, fall - overall) >= FALL:
                 found.append((n * (fall - overall), column, value, name, where))
     found.sort(key=lambda item: (-item[0], item[1] == "language"))  # which may be a guess
+    fallen = list[Note]()
     for _, column, value, name, where in found:
+        if fallen and (column, name) != (fallen[0].counts["column"], *fallen[0].names):
+            continue
         a, b, *_ = sides[name]
         test = compare_pairs(a, b, mask=where, correction="none", power=None, **draws)[0]
         if test.p_adjusted is not None and test.p_adjusted < CHANCE:
             counts: dict[str, float | str] = {"n": test.n, "column": column, "value": value}
             counts |= {"new": test.a_mean or 0.0, "old": test.b_mean or 0.0}
-            return [Note("slice_fell", counts, (name,), "headline")]
-    return []
+            fallen.append(Note("slice_fell", counts, (name,), "headline"))
+    for worst in fallen[:1]:
+        values = tuple(str(note.counts["value"]) for note in fallen[1:])
+        others = Note("slices_also_fell", {"column": str(worst.counts["column"])}, values)
+        fallen = [replace(worst, counts={**worst.counts, "also": str(others) if values else ""})]
+    return fallen
 
 
 def weakest_slice(run: Result) -> list[Note]:

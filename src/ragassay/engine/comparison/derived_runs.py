@@ -35,6 +35,24 @@ def by_system(result: Result) -> list[Result]:
     ]
 
 
+FIRST_IS_OLD = "first_is_old"
+
+
+def with_baseline(runs: list[Result], baseline: str | None) -> list[Result]:
+    """The runs with the baseline last: the one of that name; or, of the systems of one file or
+    folder, the first (files have the old system first), and a note of its summary says so."""
+    names = [run.name for run in runs]
+    if baseline is None:
+        first, *others = runs
+        turned = names[1] if len(names) == 2 else "NAME"
+        note = Note(FIRST_IS_OLD, {"baseline": turned}, (first.name,), "warning")
+        return [*others, replace(first, summary=replace(first.summary, notes=(note,)))]
+    if baseline not in names:
+        raise UsageError(f"No run is called {baseline!r}. There are: {', '.join(names)}.")
+    at = names.index(baseline)
+    return [*runs[:at], *runs[at + 1 :], runs[at]]
+
+
 def of_queries(result: Result, queries: Collection[str]) -> Result:
     """The result of some of the queries alone. Slices and warnings are left out."""
     chosen = frozenset(queries)
@@ -71,7 +89,7 @@ def _only(result: Result, identities: Iterable[Identity], **named: Any) -> Resul
         failures=Counter(
             " ".join(sample.failure.split()) for sample in samples() if sample.failure
         ),
-        notes=(),
+        notes=tuple(n for n in result.summary.notes if n.kind == FIRST_IS_OLD),
         **named,
     )
     return Result(summary, columns, config, None, rows, samples, judge_answers=result.judge_answers)

@@ -306,12 +306,11 @@ def only_in_one(
             yield Note("queries_in_one", counts, severity="warning")
 
 
-def incomplete_runs(*runs: Result) -> Iterator[Note]:
-    """The runs that are incomplete."""
-    for run in runs:
-        if run.summary.incomplete:
-            what = missing_by_failure(run.summary)
-            yield Note("incomplete_run", {"what": what}, (run.name,), "warning")
+def incomplete_runs(*runs: Result) -> list[Note]:
+    """A note on the runs that are incomplete."""
+    found = {r.name: missing_by_failure(r.summary) for r in runs if r.summary.incomplete}
+    what = {"what": ", ".join(found.values())}
+    return [Note("incomplete_run", what, tuple(found), "warning")] if found else []
 
 
 Role = tuple[Standing, Note | None]

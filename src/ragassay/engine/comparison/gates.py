@@ -14,6 +14,7 @@ import numpy as np
 from ragassay import suites
 from ragassay.base.errors import UsageError
 from ragassay.base.note import Note
+from ragassay.base.printable import grouped
 from ragassay.engine.comparison.derived_runs import aligned, shown_queries
 from ragassay.engine.comparison.differences import MatchedRuns
 from ragassay.engine.comparison.offline_agreement import judge_agreement
@@ -419,14 +420,26 @@ def with_not_worse(comparison: Comparison) -> Comparison:
     elif only_old := comparison.metrics_only_b:
         why = _said("only_old_has", metrics=", ".join(only_old))
     elif tested := [d for d in differences if d.p_adjusted is not None and not d.doubtful]:
-        passed, why = True, _said("not_worse", metrics=_names(tested))
-        if sizes := [d.detectable for d in tested if d.detectable is not None]:
-            why += _said("may_not_show", size=f"{max(sizes):.2g}")
+        words = {"better": "better", "different": ""}  # what has no better direction does not drop
+        by_word = grouped((words.get(d.verdict, "not_worse"), d) for d in tested)
+        said = (_said(word, metrics=_names(by_word[word])) for word in sorted(by_word) if word)
+        passed, why = True, "; ".join(said)
+        sizes = [d for d in by_word.get("not_worse", ()) if d.detectable is not None]
+        for d in sorted(sizes, key=lambda d: _share_of_scale(d, comparison))[-1:]:
+            why += _said("may_not_show", metric=d.name, size=f"{d.detectable:.2g}")
         fallen = (note for note in comparison.brought if note.kind.endswith("_fell"))
         why += "".join(str(replace(note, kind="gate_but_fell")) for note in fallen)
     names = tuple(d.name for d in metrics)
     gate = GateResult(NOT_WORSE, None, passed, unscored, why, metrics=names)
     return replace(comparison, gates=(*comparison.gates, gate))
+
+
+def _share_of_scale(d: Difference, comparison: Comparison) -> float:
+    """What could be shown of a metric as a share of its scale, or of its mean."""
+    metric = comparison.runs and comparison.runs[0].summary.metrics.get(d.name)
+    low, high = metric.bounds if metric else (0.0, 1.0)
+    size = abs(d.b_mean or 1.0) if low is None or high is None else high - low
+    return (d.detectable or 0.0) / size
 
 
 def _names(metrics: Sequence[Difference]) -> str:

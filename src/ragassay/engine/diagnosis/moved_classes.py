@@ -97,6 +97,11 @@ class Moved(Displayed):
         return f"<Moved {self.new.name!r} against {self.old.name!r}: samples={self.n}>"
 
     @property
+    def n_decided(self) -> int:
+        """The samples of which both runs say whether they fail."""
+        return self.n - self.n_unknown
+
+    @property
     def words(self) -> tuple[str, str]:
         """What happened to the queries that are ``broken``, and to those that are ``mended``."""
         rights = self.new.measures == "answers"

@@ -151,7 +151,7 @@ class Comparison(Displayed):
     def notes(self) -> tuple[Note, ...]:
         """The facts beside the numbers: doubts, what is needed to read the verdicts, the method."""
         standing = joined(d.why for d in self.findings if d.why is not None and d.n)
-        return (*_doubts(self), *standing, *self.brought, *_beside(self), *_method(self))
+        return (*self.brought, *_doubts(self), *standing, *_beside(self), *_method(self))
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -78,7 +78,8 @@ class _Words(string.Formatter):
             text = text or str(value)
             if BY_FLAGS.get():
                 return flag if text == "True" else f"{flag} {shlex.quote(text)}"
-            pairs = dict(pair.split("=") for pair in text.split(",")) if "=" in text else text
+            many = flag == "--columns" and "=" in text
+            pairs = dict(pair.split("=") for pair in text.split(",")) if many else text
             return f"{flag[2:].replace('-', '_')}={text == 'True' or pairs!r}"
         if format_spec == "%":
             return percent(value)

@@ -33,9 +33,16 @@ def comparison_report(
     blocks: list[Block] = [differences(rows), *([statistics(rows)] if full else [])]
     hidden = len(shown.with_scores) - len(rows.with_scores)
     verdict, *further = verdicts(comparison, tabled=not (full or broken or hidden))
-    further += broken_line(comparison, classes=full or broken)
-    most = None if full else MOST_NOTES - len(further)
-    blocks += [lines(further, "text"), *below(shown, hidden, most=most)]
+    last, most = broken_line(comparison, classes=full or broken), None
+    unsaid = len(further) + len(last)
+    if not full:
+        # What is missing or unlike in the data is said before the faults that moved.
+        room = max(1, MOST_NOTES - sum(note.severity == "warning" for note in shown.brought))
+        further = further[: max(1, room - len(last))]
+        last = last[: room - len(further)]
+        most = MOST_NOTES - len(further) - len(last)
+    unsaid -= len(further) + len(last)
+    blocks += [lines([*further, *last], "text"), *below(shown, hidden, most=most, unsaid=unsaid)]
     title, about = wording.against(comparison), wording.compared_on(comparison)
     return Report(title, tuple(blocks), about, verdict=verdict)
 
@@ -61,18 +68,20 @@ def _most_telling(comparison: Comparison) -> Comparison:
 
 
 def below(
-    comparison: Comparison, hidden: int = 0, *, most: int | None = MOST_NOTES
+    comparison: Comparison, hidden: int = 0, *, most: int | None = MOST_NOTES, unsaid: int = 0
 ) -> tuple[Lines, Lines]:
     """Warnings and notes below a comparison: the first ones, where not all are asked for, and how
-    many more there are, and ``hidden`` metrics."""
+    many more there are (with those ``unsaid`` above), and ``hidden`` metrics."""
     warnings = list(comparison.warnings)
     notes = wording.all_said(comparison.notes, "note")
-    more = [plural(hidden, "more metric")] * bool(hidden)
     if most is None:
         notes += wording.all_said(comparison.notes, "detail")
-    elif (n := len(warnings) + len(notes)) > (kept := max(most, 0)):
+    else:
+        kept, n = max(most, 0), len(warnings) + len(notes)
         warnings, notes = warnings[:kept], notes[: max(0, kept - len(warnings))]
-        more.append(plural(n - kept, "more note"))
+        unsaid += n - len(warnings) - len(notes)
+    counts = (hidden, "more metric"), (unsaid, "more note")
+    more = [plural(n, what) for n, what in counts if n]
     where = wording.by_flag("--full", "in .notes and .differences")
     notes += [f"{' and '.join(more)}: {where}, or the HTML page."] * bool(more)
     return lines(warnings, "warning"), lines(notes)
@@ -86,7 +95,8 @@ def verdicts(comparison: Comparison, *, tabled: bool = False) -> list[str]:
     said = wording.all_said(shown.notes, "headline")
     too_few = any(note.kind == "too_few" for note in shown.notes)
     change = comparison.change
-    right = [] if change is None else right_moved(change, too_few)
+    corrected = () if comparison.correction == "none" else shown.differences
+    right = [] if change is None else right_moved(change, too_few, corrected)
     if too_few or (tabled and change is not None and change.right is not None):
         return [*right[:1], *said, *right[1:]]
     by_word = grouped((wording.claim(d), d.name) for d in shown.differences)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from math import inf
 from typing import Any
@@ -16,6 +16,7 @@ from ragassay.engine.diagnosis.moved_classes import FINE, REFUSAL, Moved
 from ragassay.engine.results.comparison_result import Comparison
 from ragassay.engine.results.score_columns import ScoreColumns
 from ragassay.engine.results.summary import Slice, sample_clusters
+from ragassay.engine.results.verdict import Difference
 from ragassay.reports.model import Block, Cell, Column, Report, lines, part, table
 from ragassay.reports.text import wording
 from ragassay.reports.text.wording import sentence
@@ -103,22 +104,26 @@ def _hint(diagnosis: Diagnosis) -> str:
     return f"{wording.HINT}{words}"
 
 
-def right_moved(change: Moved, too_few: bool) -> list[str]:
+def right_moved(change: Moved, too_few: bool, rows: Sequence[Difference] = ()) -> list[str]:
     """Whether more answers are right, and how many a change mended and broke (without a verdict
-    where queries are ``too_few``), after how many refusals nothing rates where that changed much;
-    then the classes of failing samples that it is shown to have moved most."""
+    where queries are ``too_few``; with the reason where none of the ``rows`` agrees), after how many
+    refusals nothing rates, if that changed much; then the classes that moved most."""
     said, right = [], change.right
     if right is not None:
         new, old = (round(mean or 0.0, 2) for mean in (right.a_mean, right.b_mean))
         claim = "" if too_few or right.too_few else wording.claim(right)
         claim = claim.replace(wording.HINT, _hint(change.new))
+        together = sum(d.p_adjusted is not None for d in rows)
+        if claim in ("better", "worse") and together > 1:
+            agree = any(claim in (d.verdict, d.hint) for d in rows)
+            claim += "" if agree else " (" + sentence("tested_alone", n=together) + ")"
         claim = f": {claim}" if claim else ""
         kind = f"{change.new.measures}_{'moved' if right.n_differ else 'same'}"
         counts = {"new": new, "old": old, "mended": right.wins, "broken": right.losses}
         # A claim that is only a hint says so itself.
         hint = f" ({wording.HINT if right.n_differ else _hint(change.new)})"
         hint *= change.new.only_hint and wording.HINT not in claim
-        rated = f"{change.n - change.n_unknown:,} rated " * bool(change.n_unknown)
+        rated = f"{change.n_decided:,} rated " * bool(change.n_unknown)
         said = [sentence(kind, claim=claim, hint=hint, rated=rated, **counts)]
     n, n_old = (run.n_refusals_unknown for run in (change.new, change.old))
     of, old_of = change.new.n, change.old.n
@@ -261,7 +266,7 @@ def _moved_notes(change: Moved, judges: bool) -> Iterator[str]:
     """How the numbers of a change were computed, and by which judges."""
     yield from map(str, change.matched)
     yield from (f"{text} What moved may be due to that." for text in change.not_alike)
-    yield sentence("diff_untested" if change.not_alike else "diff_tested", n=change.n)
+    yield sentence("diff_untested" if change.not_alike else "diff_tested", n=change.n_decided)
     if change.unlike:
         yield sentence("classes_unlike", metrics=", ".join(change.unlike))
     right = [change.right.why] if change.right is not None and change.right.why else []
@@ -289,8 +294,9 @@ def moved_report(change: Moved, *, linked: bool = False) -> Report:
         counts = enumerate((fault.new, fault.old))
         new, old = (_filtered(n, run, fault.name, linked) for run, n in counts)
         rows.append(row(fault.title, new, old, fault.entered, fault.left, fault))
-    after, before = change.new, change.old
-    facts = {"new": after.n_failing, "n": after.n, "old": before.n_failing, "of": before.n}
+    after = change.new
+    facts = {run: sum(getattr(fault, run) for fault in change.classes) for run in ("new", "old")}
+    facts["n"] = change.n_decided
     first = [sentence("moved", means=_means(after), **facts)]
     if change.n_unknown:
         first.append(sentence("moved_unknown", n=change.n_unknown, names=[after.headline]))
