@@ -185,20 +185,23 @@ def is_number(stemmed: str) -> bool:
 UNITS = frozenset(map(stem, _UNITS.values()))  # stems of units of measure and money
 
 
-_NAME = re.compile(r"(?<=[\w,;:)\"'’”] )[A-ZÀ-ÖØ-Þ][\w’'+#-]*|\b[A-Z]{2}[A-Z0-9]*\b")
+_NAME = re.compile(
+    r"(?<![\w.@+-])[\w.+-]{1,64}@\w[\w.-]*"
+    r"|(?<=[\w,;:)\"'’”] )[A-ZÀ-ÖØ-Þ][\w’'+#-]*|\b[A-Z]{2}[A-Z0-9]*\b"
+)
 _FIRST_NAME = re.compile(r"^[A-ZÀ-ÖØ-Þ]\w+(?= [A-ZÀ-ÖØ-Þ])")
 _MID = re.compile(r"(?<=[\w,;:)\"'’”] )[^\W\d_][\w’'-]*")
 
 
 @lru_cache(maxsize=8192)
 def names(text: str) -> frozenset[str]:
-    """Stems of capitalised words inside sentences, also of one before the first of them, and of
-    words all in capitals; none where most words are capitalised (a title, German nouns)."""
+    """Stems of capitalised words inside sentences, also of one before the first of them (none where
+    most words are capitalised: a title, German nouns), of words in capitals, of addresses."""
     text = visible(text)
     each = _NAME.findall(text)
     words = [word for word in _MID.findall(text) if stem(word.casefold())]
     if len(each) > 2 and 4 * len(each) > 3 * len(words) + 1:
-        each = [word for word in each if word.isupper()]
+        each = [word for word in each if word.isupper() or "@" in word]
     each += _FIRST_NAME.findall(text) * bool(each)
     return frozenset(stemmed for name in each for stemmed in content(name))
 
