@@ -56,13 +56,9 @@ _FRONTED = re.compile(
     r"(?is)^\W*((?:after|as|at|because|before|by|during|for|from|if|in|on|once|since|to|unless|until"
     r"|when|while|with|within|without)\b[^,;:]{3,90}),\s(.+?)([.!?]*)$"
 )
-_BOUNDS = {
-    "≤": pattern("at most"),
-    "≥": pattern("at least"),
-    ">": pattern("above"),
-    "<": pattern("below"),
-}
-"""What is written as a sign: "no more than 5" denies nothing that "at most 5" says."""
+_SIGNS = {"≤": "at most", "≥": "at least", ">": "above", "<": "below", "1": "one"}
+"""The sections of phrases that are written as a sign or digit: "no more than 5" denies nothing that
+"at most 5" says."""
 _ONLY, _ALSO = (["only"], ["just"]), {"but", "also"}  # "not only ... but also"
 _REACH = 6  # words after a verb that are searched for a "by"
 _BE = {"is", "are", "was", "were", "be", "been", "being"}
@@ -109,8 +105,8 @@ class Word:
 def read(sentence: str) -> tuple[Word, ...]:
     """The words of a sentence that are compared: all but small ones without an opposite."""
     text = _NEGATED_VERB.sub(r"\1", _PARTICLE.sub("", sentence))
-    for sign, phrase in _BOUNDS.items():
-        text = phrase.sub(f" {sign} ", text)
+    for sign, section in _SIGNS.items():
+        text = pattern(section).sub(f" {sign} ", text)
     text = unfolded(spaced(text))
     framed = _DENIED.match(text)
     each = tokens(text[framed.end() :] if framed else text)[: 2 * _LONGEST]
