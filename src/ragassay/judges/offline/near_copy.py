@@ -57,8 +57,7 @@ _FRONTED = re.compile(
     r"|when|while|with|within|without)\b[^,;:]{3,90}),\s(.+?)([.!?]*)$"
 )
 _SIGNS = {"≤": "at most", "≥": "at least", ">": "above", "<": "below", "1": "one"}
-_SIGNS["without"] = "without"
-"""The sections of phrases that are written as a sign or word: "no more than 5" denies nothing that
+"""The sections of phrases that are written as a sign or digit: "no more than 5" denies nothing that
 "at most 5" says."""
 _ONLY, _ALSO = (["only"], ["just"]), {"but", "also"}  # "not only ... but also"
 _REACH = 6  # words after a verb that are searched for a "by"
