@@ -56,14 +56,10 @@ _FRONTED = re.compile(
     r"(?is)^\W*((?:after|as|at|because|before|by|during|for|from|if|in|on|once|since|to|unless|until"
     r"|when|while|with|within|without)\b[^,;:]{3,90}),\s(.+?)([.!?]*)$"
 )
-_BOUNDS = {
-    "≤": pattern("at most"),
-    "≥": pattern("at least"),
-    ">": pattern("above"),
-    "<": pattern("below"),
-}
-"""What is written as a sign: "no more than 5" denies nothing that "at most 5" says."""
-_ALSO = {"but", "also"}  # what follows "not only"
+_SIGNS = {"≤": "at most", "≥": "at least", ">": "above", "<": "below", "1": "one"}
+"""The sections of phrases that are written as a sign or digit: "no more than 5" denies nothing that
+"at most 5" says."""
+_ONLY, _ALSO = (["only"], ["just"]), {"but", "also"}  # "not only ... but also"
 _REACH = 6  # words after a verb that are searched for a "by"
 _BE = {"is", "are", "was", "were", "be", "been", "being"}
 
@@ -109,18 +105,15 @@ class Word:
 def read(sentence: str) -> tuple[Word, ...]:
     """The words of a sentence that are compared: all but small ones without an opposite."""
     text = _NEGATED_VERB.sub(r"\1", _PARTICLE.sub("", sentence))
-    for sign, phrase in _BOUNDS.items():
-        text = phrase.sub(f" {sign} ", text)
+    for sign, section in _SIGNS.items():
+        text = pattern(section).sub(f" {sign} ", text)
     text = unfolded(spaced(text))
     framed = _DENIED.match(text)
     each = tokens(text[framed.end() :] if framed else text)[: 2 * _LONGEST]
-    named = names(text)
-    denied = 1 if framed else 0
-    words: list[Word] = []
+    denied, words = int(framed is not None), list[Word]()
     for at, token in enumerate(each):
         if token in _NEGATIONS or token.endswith("n't"):
-            following = each[at + 1] if at + 1 < len(each) else ""
-            denied += following not in ("only", "just") or not _ALSO.intersection(each[at:])
+            denied += each[at + 1 : at + 2] not in _ONLY or not _ALSO.intersection(each[at:])
             continue
         stemmed = stem(token) or (token if token in _OPPOSITES else "")
         if not stemmed:
@@ -132,7 +125,7 @@ def read(sentence: str) -> tuple[Word, ...]:
             # A number with its unit is one word: 330 feet are not 330 metres.
             words[-1] = replace(words[-1], stem=f"{words[-1].stem} {stemmed}")
             continue
-        elif stemmed in named:
+        elif stemmed in names(text):
             kind = "name"
         by = "by" in each[at + 1 : at + 1 + _REACH]
         passive = by and any(name.removesuffix("n't") in _BE for name in each[max(0, at - 2) : at])
@@ -167,11 +160,13 @@ def compared(own: tuple[Word, ...], other: tuple[Word, ...]) -> Comparison:
     matcher = SequenceMatcher(None, [w.stem for w in own], [w.stem for w in other], autojunk=False)
     same: list[Word] = []
     instead: list[tuple[Word, Kind]] = []
-    flips = added = exchanged = heavy = reached = places = 0
+    flips = added = exchanged = heavy = reached = places = turned = beside = 0
+    both = {*own} & {*other}
     span: list[int] = []
-    kind: Kind | None
     for tag, a, b, c, d in matcher.get_opcodes():
         here, there = own[a:b], other[c:d]
+        # What a word of its own denies is part of its sense, as of "rare" and "unusual".
+        alone = sum(word.denied ^ word.reversed for word in {*here, *there} - both)
         if tag == "equal":
             same += here
             flips += sum(x.denied != y.denied for x, y in zip(here, there, strict=True))
@@ -184,28 +179,26 @@ def compared(own: tuple[Word, ...], other: tuple[Word, ...]) -> Comparison:
             reached += min(len(here), len(there))
             exchanged += sum(word.weight > 0 for word in here) - len(differ)
             heavy += not differ and any(word.weight >= WHOLE for word in (*here, *there))
-            # What a word of its own denies is part of its sense, as of "rare" and "unusual".
-            flips += sum(word.denied ^ word.reversed for word in (*here, *there)) % 2
-        elif tag == "delete":
+            turned += alone
+        else:
             added += sum(word.weight > 0 for word in here)
+            beside += alone
     swapped = {word.stem for word, _ in instead} <= {word.stem for word in other}
     total = sum(word.weight for word in own) - sum(word.weight for word, _ in instead)
     held = sum(word.weight for word in same)
     whole = len(own) == len(other) == len(same) + len(instead)
     near = held / total if total else float(whole)
     kinds = [kind for _, kind in instead]
-    odd = (flips + kinds.count("opposite")) % 2
+    # A denial in other words may be the one that is in another place ("not served", "we do not").
+    odd = (flips + (0 if beside else turned) + kinds.count("opposite")) % 2
     if _turned(own, other):
         return Comparison(1.0, None if odd else "roles")
     dense = len(same) + reached >= SPREAD * (max(span, default=0) - min(span, default=0))
     alike = near >= NEAR and len(same) >= 2 and dense and (held >= LEAST or not places)
     if not (alike or whole) or places > 1 + swapped:
         return Comparison(near)
-    kind = next((text for text in kinds if text != "opposite"), None)
-    if places == 2:
-        kind = "roles"
-    elif kind is None and odd:
-        kind = "opposite" if kinds else "negation"
+    flipped: Kind | None = ("opposite" if kinds else "negation") if odd else None
+    kind = "roles" if places == 2 else next((k for k in kinds if k != "opposite"), flipped)
     n = len(same) + exchanged
     copy = not kind and not added and len(same) >= 2 and exchanged <= max(1, EXCHANGED * n)
     return Comparison(near, kind, copy, heavy if copy else 0)

@@ -46,15 +46,18 @@ _BLANK_LINES = re.compile(r"\n(?: ?\n)+")
 _SMALL = frozenset(LISTS["small"])
 _SMALL_ENDINGS = ("n't", "'re", "'ve", "'ll", "'m")
 _NUMERALS = {word: value for value, word in (numeral.split("=") for numeral in LISTS["numerals"])}
-_UNITS = {form: unit.split("=")[0] for unit in LISTS["units"] for form in unit.split("=")}
-"""The first form of each unit, by each of its forms."""
+_UNITS, _NATIONS = (
+    {form: entry.split("=")[0] for entry in LISTS[name] for form in entry.split("=")}
+    for name in ("units", "nations")
+)
+"""The first form of each unit and nation, by each of its forms."""
 _FORMS, _ENDINGS = (
     [(end, new, int(least)) for end, new, least in (text.split("=") for text in LISTS[name])]
     for name in ("forms", "endings")
 )
 """Ending, its replacement, and the smallest number of letters before it."""
-_LONG_UNITS = {form: unit for form, unit in _UNITS.items() if len(form) > 3 and form.isalpha()}
-"""Forms that are units anywhere; short ones are after a number."""
+_LONG = {form: one for form, one in _UNITS.items() if len(form) > 3 and form.isalpha()} | _NATIONS
+"""Forms that are one anywhere; short ones of units are after a number."""
 
 
 def visible(text: str) -> str:
@@ -129,7 +132,7 @@ def stem(token: str) -> str:
         return ""
     if not token[0].isalpha() or _IS_UNSPACED.match(token):
         return token
-    return _stem(_LONG_UNITS.get(_singular(token), token))
+    return _stem(_LONG.get(_singular(token), token))
 
 
 def _stem(token: str) -> str:
@@ -185,20 +188,23 @@ def is_number(stemmed: str) -> bool:
 UNITS = frozenset(map(stem, _UNITS.values()))  # stems of units of measure and money
 
 
-_NAME = re.compile(r"(?<=[\w,;:)\"'’”] )[A-ZÀ-ÖØ-Þ][\w’'+#-]*|\b[A-Z]{2}[A-Z0-9]*\b")
+_NAME = re.compile(
+    r"(?<![\w.@+-])[\w.+-]{1,64}@\w[\w.-]*"
+    r"|(?<=[\w,;:)\"'’”] )[A-ZÀ-ÖØ-Þ][\w’'+#-]*|\b[A-Z]{2}[A-Z0-9]*\b"
+)
 _FIRST_NAME = re.compile(r"^[A-ZÀ-ÖØ-Þ]\w+(?= [A-ZÀ-ÖØ-Þ])")
 _MID = re.compile(r"(?<=[\w,;:)\"'’”] )[^\W\d_][\w’'-]*")
 
 
 @lru_cache(maxsize=8192)
 def names(text: str) -> frozenset[str]:
-    """Stems of capitalised words inside sentences, also of one before the first of them, and of
-    words all in capitals; none where most words are capitalised (a title, German nouns)."""
+    """Stems of capitalised words inside sentences, also of one before the first of them (none where
+    most words are capitalised: a title, German nouns), of words in capitals, of addresses."""
     text = visible(text)
     each = _NAME.findall(text)
     words = [word for word in _MID.findall(text) if stem(word.casefold())]
     if len(each) > 2 and 4 * len(each) > 3 * len(words) + 1:
-        each = [word for word in each if word.isupper()]
+        each = [word for word in each if word.isupper() or "@" in word]
     each += _FIRST_NAME.findall(text) * bool(each)
     return frozenset(stemmed for name in each for stemmed in content(name))
 
