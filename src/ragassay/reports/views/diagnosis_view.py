@@ -106,7 +106,7 @@ def _hint(diagnosis: Diagnosis) -> str:
 
 def right_moved(change: Moved, too_few: bool, rows: Sequence[Difference] = ()) -> list[str]:
     """Whether more answers are right, and how many a change mended and broke (without a verdict
-    where queries are ``too_few``; with the reason where none of the ``rows`` agrees), after how many
+    where queries are ``too_few``; with why where no one of ``rows`` agrees), after how many
     refusals nothing rates, if that changed much; then the classes that moved most."""
     said, right = [], change.right
     if right is not None:
