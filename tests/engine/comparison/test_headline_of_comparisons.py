@@ -43,7 +43,8 @@ def test_a_slice_that_fell_while_its_metric_rose_is_in_the_sentence() -> None:
     assert found.differences[0].verdict == "better"
     (note,) = fallen(found)
     assert note.names == ("em",) and note.severity == "headline"
-    assert note.counts == {"n": 14, "column": "kind", "value": "b", "new": 0.0, "old": 1.0}
+    shares = {"new": 0.0, "old": 1.0, "also": ""}
+    assert note.counts == {"n": 14, "column": "kind", "value": "b", **shares}
     assert str(note) in " ".join(verdicts(found)) and "Better on em" in " ".join(verdicts(found))
     (gate,) = with_not_worse(found).gates
     assert gate.passed and "kind=b, em fell" in gate.why

@@ -19,7 +19,6 @@ from ragassay.base.sample import ABSTAINING, Answerability, Sample
 from ragassay.engine.comparison.offline_agreement import OFFLINE
 from ragassay.engine.results.score_rows import Rows, ScoreRow
 from ragassay.engine.results.summary import MetricSummary
-from ragassay.metrics.retrieval.ranking_metric import ranked
 from ragassay.stats.intervals import ROUNDING
 
 Reading = Callable[[ScoreRow, Sample], float | None]
@@ -73,6 +72,8 @@ def _first_found(row: ScoreRow, sample: Sample) -> float | None:
     """The rank of the first gold passage where something was found, if it is known."""
     if (found := READINGS["found"](row, sample)) != FOUND_SOMEWHERE:
         return found
+    from ragassay.metrics.retrieval.ranking_metric import ranked  # what gave the score has it
+
     grades, scores, _ = ranked(sample)
     relevant = (name for name, grade in grades.items() if grade > 0)
     return min((1.0 - scores[name] for name in relevant if name in scores), default=found)
