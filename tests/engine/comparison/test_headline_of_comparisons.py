@@ -47,7 +47,10 @@ def test_a_slice_that_fell_while_its_metric_rose_is_in_the_sentence() -> None:
     assert note.counts == {"n": 14, "column": "kind", "value": "b", **shares}
     assert str(note) in " ".join(verdicts(found)) and "Better on em" in " ".join(verdicts(found))
     (gate,) = with_not_worse(found).gates
-    assert gate.passed and "kind=b, em fell" in gate.why
+    assert gate.passed and gate.why.startswith("better: em") and "kind=b, em fell" in gate.why
+    halves = [run(each, name, kind="all") for each, name in ((UP, "new"), (DOWN, "old"))]
+    (note,) = fallen(ragassay.compare(*halves))
+    assert note.counts["value"] == "b0" and "also with half=b1" in str(note)
     five = ragassay.compare(run("1" * 30 + " 00000", "new"), run("0" * 30 + " 11111", "old"))
     assert [note.counts["n"] for note in fallen(five)] == [5]
     sides = ((UP, "n"), (DOWN, "o"), (f"{'1' * 30} {'1' * 14}", "o"))

@@ -9,7 +9,7 @@ from ragassay.engine.comparison.gates import with_not_worse, worst_queries
 from ragassay.engine.diagnosis.moved_classes import RIGHT, Moved, with_change
 from ragassay.reports.views import diagnosis_view
 from ragassay.reports.views.comparison_view import comparison_report, verdicts
-from ragassay.reports.views.diagnosis_view import broken_line, verdict_of
+from ragassay.reports.views.diagnosis_view import broken_line, right_moved, verdict_of
 
 
 @ragassay.metric(name="same")
@@ -41,6 +41,15 @@ def compared(new: str, old: str, **options: bool) -> tuple[ragassay.Comparison, 
     found = with_change(ragassay.compare(*runs, primary="same", **options))
     assert found.change is not None and found.change.right is not None
     return found, found.change
+
+
+def test_a_claim_that_no_row_of_the_table_makes_says_that_it_is_tested_alone() -> None:
+    found, change = compared("r" * 56 + "w" * 4, OLD[:60])
+    (same,) = (row for row in found.differences if row.p_adjusted is not None)
+    (better,) = ragassay.compare(*found.runs, metrics="rb_llm").differences
+    for row, n, alone in ((better, 2, False), (same, 1, False), (same, 2, True)):
+        said, *_ = right_moved(change, False, [row] * n)
+        assert ": better" in said and ("tested alone" in said) == alone
 
 
 def test_from_one_fault_to_another_nothing_became_wrong() -> None:
