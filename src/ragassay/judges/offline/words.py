@@ -46,18 +46,15 @@ _BLANK_LINES = re.compile(r"\n(?: ?\n)+")
 _SMALL = frozenset(LISTS["small"])
 _SMALL_ENDINGS = ("n't", "'re", "'ve", "'ll", "'m")
 _NUMERALS = {word: value for value, word in (numeral.split("=") for numeral in LISTS["numerals"])}
-_UNITS, _NATIONS = (
-    {form: entry.split("=")[0] for entry in LISTS[name] for form in entry.split("=")}
-    for name in ("units", "nations")
-)
-"""The first form of each unit and nation, by each of its forms."""
+_UNITS = {form: unit.split("=")[0] for unit in LISTS["units"] for form in unit.split("=")}
+"""The first form of each unit, by each of its forms."""
 _FORMS, _ENDINGS = (
     [(end, new, int(least)) for end, new, least in (text.split("=") for text in LISTS[name])]
     for name in ("forms", "endings")
 )
 """Ending, its replacement, and the smallest number of letters before it."""
-_LONG = {form: one for form, one in _UNITS.items() if len(form) > 3 and form.isalpha()} | _NATIONS
-"""Forms that are one anywhere; short ones of units are after a number."""
+_LONG_UNITS = {form: unit for form, unit in _UNITS.items() if len(form) > 3 and form.isalpha()}
+"""Forms that are units anywhere; short ones are after a number."""
 
 
 def visible(text: str) -> str:
@@ -132,7 +129,7 @@ def stem(token: str) -> str:
         return ""
     if not token[0].isalpha() or _IS_UNSPACED.match(token):
         return token
-    return _stem(_LONG.get(_singular(token), token))
+    return _stem(_LONG_UNITS.get(_singular(token), token))
 
 
 def _stem(token: str) -> str:
