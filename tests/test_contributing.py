@@ -7,7 +7,6 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -16,10 +15,6 @@ ROOT = Path(__file__).resolve().parents[1]
 FENCE = re.compile(r"^```(\S+)([^\n]*)\n(.*?)^```$", re.M | re.S)
 CI = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-
-
-def read_yaml(name: str) -> Any:
-    return yaml.safe_load((ROOT / name).read_text(encoding="utf-8"))
 
 
 @pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason=".ci/run runs mypy on Python 3.11 only")
@@ -64,7 +59,7 @@ def test_the_page_can_be_followed_literally(tmp_path: Path, checks: bool) -> Non
 
 
 def test_the_citation_is_of_this_version() -> None:
-    citation = read_yaml("CITATION.cff")
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     for field, value in (("title", "name"), ("version", "version"), ("license", "license")):
         assert citation[field] == PROJECT[value]
     assert citation["keywords"] == PROJECT["keywords"]

@@ -94,16 +94,15 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def desk(
-    files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, judge: LLMServer, town: str
+    files: Path, here: Path, monkeypatch: pytest.MonkeyPatch, judge: LLMServer, town: str
 ) -> Path:
     """A copy of these files as the working directory, and judges that the documentation names."""
-    shutil.copytree(files, tmp_path, dirs_exist_ok=True)
-    monkeypatch.chdir(tmp_path)
+    shutil.copytree(files, here, dirs_exist_ok=True)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
     monkeypatch.setenv("TOWN_URL", town)
     for variable in ("OPENAI_BASE_URL", "VLLM_BASE_URL"):
         monkeypatch.setenv(variable, judge.url)
-    return tmp_path
+    return here
 
 
 def hhem(folder: Path) -> None:

@@ -55,8 +55,7 @@ def test_the_public_surface_has_examples(name: str) -> None:
 @pytest.mark.parametrize(
     "name", [name for name in dir(ragassay) if not isinstance(getattr(ragassay, name), ModuleType)]
 )
-def test_an_example_gives_what_it_prints(name: str, tmp_path, monkeypatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_an_example_gives_what_it_prints(name: str, here) -> None:
     told: list[str] = []
     for test in examples_of(name):
         runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)

@@ -111,10 +111,9 @@ def test_a_json_error_is_a_place_and_what_is_wrong(parser: Any, text: str, said:
     ("q.yaml/x", "", "run --config q.yaml", "q.yaml: cannot be read ("),
 ])  # fmt: skip
 def test_what_users_see_is_in_these_words(
-    file: str, body: str, words: str, said: str, tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    file: str, body: str, words: str, said: str, here: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
-    monkeypatch.chdir(tmp_path)
     Path("q.jsonl").write_text('{"id": "q1", "query": "Who?", "answer": "x"}\n')
     Path(file).parent.mkdir(exist_ok=True)
     Path(file).write_text(body)

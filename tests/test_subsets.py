@@ -94,11 +94,10 @@ def answers(right: str) -> list[dict[str, Any]]:
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def desk(here: Path) -> Path:
     for name, right in {"new": "01234567", "old": "4567"}.items():
         Path(f"{name}.jsonl").write_text("".join(json.dumps(o) + "\n" for o in answers(right)))
-    return tmp_path
+    return here
 
 
 def test_a_run_of_a_subset_is_that_run(desk: Path, capsys) -> None:

@@ -12,6 +12,7 @@ import pytest
 from rich.table import Table
 from rich.text import Text
 
+from json_lines import jsonl
 from ragassay import open_run
 from ragassay.base import printable
 from ragassay.cli.command_line import call
@@ -34,9 +35,7 @@ def data(tmp_path: Path) -> Path:
         for n in range(4)
     ]  # fmt: skip
     name = EVIL.replace("\x07", "")
-    path = tmp_path / f"data{name}.jsonl"
-    path.write_text("\n".join(map(json.dumps, records)))
-    return path
+    return jsonl(tmp_path / f"data{name}.jsonl", *records)
 
 
 def test_no_command_lets_data_command_the_terminal(data: Path, tmp_path: Path, capsys) -> None:
@@ -60,7 +59,7 @@ def test_no_command_lets_data_command_the_terminal(data: Path, tmp_path: Path, c
 def test_no_csv_and_no_page_that_is_written_holds_a_command(data: Path, tmp_path: Path) -> None:
     records = [json.loads(line) for line in data.read_text().splitlines()]
     again = [{**record, "repeat": 1} for record in records]
-    data.write_text("\n".join(map(json.dumps, [*records, *again])))
+    jsonl(data, *records, *again)
     out = tmp_path / "run"
     suites = "qa,trecrag,ragreport,consistency"
     assert call(["run", str(data), "-s", suites, "--slice-by", f"key{EVIL}", "-o", str(out)]) in (

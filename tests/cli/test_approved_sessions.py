@@ -34,16 +34,13 @@ VARYING = (
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.usefixtures("no_metric_left")
 @pytest.mark.parametrize("name", SESSIONS)
-def test_commands_print_what_was_approved(
-    name, tmp_path, monkeypatch, capsys, server, request
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_commands_print_what_was_approved(name, here, monkeypatch, capsys, server, request) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setattr(weight_files, "find_spec", lambda package: None)  # no neural models
     for key in ("OPENAI_API_KEY", "RAGASSAY_CONFIG"):
         monkeypatch.delenv(key, raising=False)
     for file in DATA:
-        shutil.copy(file, tmp_path)
+        shutil.copy(file, here)
 
     def printed() -> Iterator[str]:
         for line in SESSIONS[name].splitlines():
@@ -60,7 +57,7 @@ def test_commands_print_what_was_approved(
             )
             for pattern, mark in VARYING:
                 text = re.sub(pattern, mark, text)
-            yield text.replace(str(tmp_path), "FOLDER")
+            yield text.replace(str(here), "FOLDER")
 
     approve = request.config.getoption("--approve")
     check(APPROVED / f"{name.replace(' ', '_')}_session.txt", printed(), approve)

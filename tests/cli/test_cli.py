@@ -11,6 +11,7 @@ import pytest
 from rich.console import Console
 
 import ragassay
+from json_lines import jsonl
 from ragassay.base.errors import RagassayError
 from ragassay.base.printable import dollars
 from ragassay.cli import show
@@ -27,9 +28,7 @@ ROWS = [
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    path = tmp_path / "data.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
-    return path
+    return jsonl(tmp_path / "data.jsonl", *ROWS)
 
 
 def run(*words: object) -> int:
@@ -83,8 +82,7 @@ def test_compare_prints_the_published_fields(data: Path, tmp_path: Path, capsys)
 def test_one_comparison_of_nothing_among_several_is_incomplete(tmp_path: Path, capsys) -> None:
     for name, references in (("one", ["yes"]), ("other", None), ("old", ["yes"])):
         rows = [{"id": one, "answer": "yes", "references": references} for one in "abc"]
-        path = tmp_path / f"{name}.jsonl"
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        path = jsonl(tmp_path / f"{name}.jsonl", *rows)
         assert run("run", path, "-m", "em", "-o", tmp_path / name) == (0 if references else 3)
     runs = [tmp_path / name for name in ("one", "other", "old")]
     junit = tmp_path / "junit.xml"
@@ -95,12 +93,11 @@ def test_one_comparison_of_nothing_among_several_is_incomplete(tmp_path: Path, c
     assert 'errors="0"' in junit.read_text()
 
 
-def test_files_of_answers_are_compared_like_their_runs(tmp_path: Path, monkeypatch, capsys) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_files_of_answers_are_compared_like_their_runs(here: Path, capsys) -> None:
     for name, answers in (("new", ["yes"] * 20), ("old", ["no"] * 30)):
         row = {"system": name, "query": "Who? " * 3_000, "references": ["yes"]}
         rows = [{"id": f"{at}", **row, "reply": one} for at, one in enumerate(answers)]
-        Path(f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        jsonl(f"{name}.jsonl", *rows)
         assert run("run", f"{name}.jsonl", "--columns", "answer=reply", "-o", name) == 0
     capsys.readouterr()
     notes = [note for name in ("new", "old") for note in ragassay.open_run(name).summary.notes]
@@ -138,11 +135,8 @@ def test_files_of_answers_are_compared_like_their_runs(tmp_path: Path, monkeypat
     assert "note: b.csv: 1 of 2 samples" in said and "b.csv: b.csv: " not in said
 
 
-def test_a_folder_an_export_is_compared_and_its_files_alone_are_not(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
-) -> None:
+def test_a_folder_an_export_is_compared_and_its_files_alone_are_not(here: Path, capsys) -> None:
     """As Langfuse exports: traces and their steps apart, with ids of their own in each export."""
-    monkeypatch.chdir(tmp_path)
     for side, said in (("new", "Ada did."), ("old", "Bo sang in Rome.")):
         Path(side).mkdir()
         ids = [f"{side}{at // 2}{at}" for at in range(3)]  # two of them ask the same
@@ -184,8 +178,7 @@ def test_compare_takes_several_runs_and_several_systems(tmp_path: Path, capsys) 
         for s in ("one", "two", "three")
         for n in range(8)
     ]
-    path = tmp_path / "mixed.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path = jsonl(tmp_path / "mixed.jsonl", *rows)
     assert run("run", path, "-m", "em", "-o", tmp_path / "mixed") == 0
     capsys.readouterr()
     written = ("-o", tmp_path / "c.md")
@@ -199,7 +192,7 @@ def test_compare_takes_several_runs_and_several_systems(tmp_path: Path, capsys) 
     assert "--baseline NAME" in shown.out and "ragassay compare FILE" not in shown.err
     words = ("compare", tmp_path / "mixed", "--baseline", "four")
     assert "'four'. There are: one, two, three" in complaint(capsys, *words)
-    path.write_text("".join(json.dumps({**row, "system": "one"}) + "\n" for row in rows[:8]))
+    jsonl(path, *({**row, "system": "one"} for row in rows[:8]))
     assert "--columns system=COLUMN" in complaint(capsys, "compare", path)
 
 
@@ -359,8 +352,7 @@ def test_the_bundled_data_is_copied_and_never_written_over(tmp_path: Path, capsy
     assert (folder / "queries.jsonl").read_text() == "mine"
 
 
-def test_first_outputs_fit_80_columns_and_eight_rows(tmp_path: Path, monkeypatch, capsys) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_first_outputs_fit_80_columns_and_eight_rows(here: Path, monkeypatch, capsys) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     assert run("demo", "-o", "out $dir's") == 0
     demo = capsys.readouterr().out.splitlines()

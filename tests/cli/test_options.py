@@ -79,8 +79,7 @@ def test_a_command_reads_options_that_the_table_gives_it(name: str) -> None:
 
 
 @pytest.fixture
-def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.chdir(tmp_path)
+def data(here: Path) -> str:
     lines = [{"query": f"query {n}?", "answer": "red fox", "references": ["fox"]} for n in range(4)]
     Path("data.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))
     return "data.jsonl"

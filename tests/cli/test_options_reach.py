@@ -35,9 +35,8 @@ ITEMS = [GoldenItem(id=name, query="Who?", type="factual", status=status, metada
 
 
 @pytest.fixture
-def taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def taken(here: Path, monkeypatch: pytest.MonkeyPatch):
     """Runs a command up to the function that does its work, and gives what that is called with."""
-    monkeypatch.chdir(tmp_path)
     golden = GoldenSet(Path("golden"), list(ITEMS), Path("documents"))
     monkeypatch.setattr(GoldenSet, "open", lambda folder: golden)
     monkeypatch.setattr("ragassay.engine.results.open_run", lambda folder: f"run {folder}")

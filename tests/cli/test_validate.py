@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 import ragassay
+from json_lines import jsonl
 from ragassay.base.sample import GoldPassage, Passage, Sample
 from ragassay.base.score import Unscored
 from ragassay.cli.command_line import call
@@ -29,12 +30,6 @@ ODD = [
 ]  # fmt: skip
 
 
-def write(name: str, records: list[Any]) -> Path:
-    path = Path(name)
-    path.write_text("".join(json.dumps(one) + "\n" for one in records))
-    return path
-
-
 @pytest.mark.parametrize(("record", "suggested", "unplaced"), [
     ({"question": "Who?", "respones": "I.", "my_reference": "Me"},
      {"answer": "respones", "references": "my_reference"}, ("respones", "my_reference")),
@@ -52,7 +47,7 @@ def write(name: str, records: list[Any]) -> Path:
 def test_the_nearest_names_are_suggested_for_what_lacks_a_column(
     record: dict[str, Any], suggested: dict[str, str], unplaced: tuple[str, ...]
 ) -> None:
-    found = place(write("a.jsonl", [record]))
+    found = place(jsonl("a.jsonl", record))
     assert (found.suggested, found.unplaced) == (suggested, unplaced)
 
 
@@ -66,7 +61,7 @@ def test_what_is_expected_is_suggested_as_references_and_never_as_the_answer(
 ) -> None:
     record = {"nr": 1, references: "It is the thing.", query: "What is it?"}
     record |= {answer: "A thing."} if answer else {}
-    found = place(write("a.jsonl", [record]))
+    found = place(jsonl("a.jsonl", record))
     named = {**found.placed, **found.suggested}
     wanted = {"query": query, "answer": answer, "references": references}
     assert named == {field: name for field, name in wanted.items() if name is not None}
@@ -81,7 +76,7 @@ def test_nested_texts_are_shown_as_paths_and_suggested_by_their_names(capsys) ->
         }
         for n, one in enumerate(ODD)
     ]  # fmt: skip
-    path = write("a.jsonl", records)
+    path = jsonl("a.jsonl", *records)
     assert place(path).suggested == {
         "query": "req.body.q", "answer": "resp.choices[0].message.reply",
         "passages": "ret[*].passage", "references": "gt",
@@ -103,7 +98,7 @@ def test_an_answer_under_a_name_of_ones_own_in_a_trace_is_shown_with_its_path(
          "outputs": json.loads(json.dumps(outputs).replace("ANSWER", f"It is number {n}."))}
         for n, one in enumerate(ODD)
     ]  # fmt: skip
-    assert place(write("t.jsonl", steps)).unplaced == (path,)
+    assert place(jsonl("t.jsonl", *steps)).unplaced == (path,)
     assert place("t.jsonl", columns={"answer": path}).unplaced == ()
     call(["validate", "t.jsonl"])
     assert f"unless nested): {path}" in capsys.readouterr().out
@@ -114,7 +109,7 @@ def test_columns_without_a_field_are_shown_but_not_those_that_are_named(tmp_path
         {"question": "Who?", "response": "I.", "context_0": LONG, "context_1": LONG, "note_1": "x"},
         {"question": "W", "response": "I", "context_0": LONG, "context_1": None, "conversation": 1},
     ]
-    write("a.jsonl", records)
+    jsonl("a.jsonl", *records)
     assert call(["validate", "a.jsonl", "--columns", "passages=context_*"]) == 0
     assert capsys.readouterr().out.endswith("unless nested): note_1\n")
     path = tmp_path / "pandas.csv"
@@ -131,7 +126,7 @@ def test_columns_without_a_field_are_shown_but_not_those_that_are_named(tmp_path
 
 def test_the_saved_mapping_is_what_run_reads(capsys: pytest.CaptureFixture[str]) -> None:
     Path("data").mkdir()
-    write("data/a.jsonl", ODD)
+    jsonl("data/a.jsonl", *ODD)
     assert call(["validate", "data/a.jsonl", "--save-mapping", "map.yaml"]) == 2
     assert "Perhaps: --columns query=Frage --columns answer=" in capsys.readouterr().err
     assert yaml.safe_load(Path("map.yaml").read_text()) == {
@@ -149,14 +144,14 @@ def test_the_saved_mapping_is_what_run_reads(capsys: pytest.CaptureFixture[str])
     with pytest.raises(ragassay.UsageError, match="standard input has no name"):
         save_mapping(Path("a.yaml"), make_config(data=STANDARD_INPUT), place("data/a.jsonl"))
     assert "Found by their names" not in Path("map.yaml").read_text()
-    write("known.jsonl", [{"id": "1", "query": "Who?", "answer": "I.", "references": ["I."]}])
+    jsonl("known.jsonl", {"id": "1", "query": "Who?", "answer": "I.", "references": ["I."]})
     assert call(["validate", "known.jsonl", "--save-mapping", "known.yaml"]) == 0
     head = Path("known.yaml").read_text().splitlines()[0]
     assert head.startswith("# Found by their names: ") and "answer in answer" in head
 
 
 def test_suites_that_suit_are_counted_but_not_what_only_an_llm_can_judge(capsys, monkeypatch):
-    write("a.jsonl", [{"id": "1", "query": "Who?", "answer": "I."}, {"id": "2", "query": "What?"}])
+    jsonl("a.jsonl", {"id": "1", "query": "Who?", "answer": "I."}, {"id": "2", "query": "What?"})
     assert call(["validate", "a.jsonl", "--json"]) == 0
     suites = json.loads(capsys.readouterr().out)["suites"]
     assert suites["trecrag"]["n_samples"] == 1 and suites["trecrag"]["n_seen"] == 2
@@ -164,7 +159,7 @@ def test_suites_that_suit_are_counted_but_not_what_only_an_llm_can_judge(capsys,
     assert suites["qa"]["n_samples"] == suites["serving"]["n_samples"] == 0
     monkeypatch.setattr("ragassay.engine.run.data_preview.LOOKED_AT", 1)
     assert call(["validate", "a.jsonl"]) == 0 and "of the first 1\n" in capsys.readouterr().out
-    write("a.jsonl", [{"id": "1", "query": "Who?", "answer": "I."}, {"id": "2", "failure": "x"}])
+    jsonl("a.jsonl", {"id": "1", "query": "Who?", "answer": "I."}, {"id": "2", "failure": "x"})
     for judge, n in (("offline", 0), ("http://127.0.0.1:9/v1#m", 1)):
         config = {"data": "a.jsonl", "metrics": "answer_relevance,answered", "judge": judge}
         Path("c.yaml").write_text(json.dumps(config))
@@ -176,12 +171,9 @@ def test_suites_that_suit_are_counted_but_not_what_only_an_llm_can_judge(capsys,
 def test_a_run_that_scores_nothing_points_to_the_suites_that_could(capsys) -> None:
     run = {"trace_id": "t", "inputs": {"question": "Who?"}, "outputs": {"answer": "I."}}
     found = {"inputs": {"query": "Who?"}, "outputs": {"documents": [{"page_content": "Me."}]}}
-    write(
-        "runs.jsonl", [
-            {"id": "t", "run_type": "chain", **run},
-            {"id": "u", "run_type": "retriever", "trace_id": "t", "parent_run_id": "t", **found},
-        ],
-    )  # fmt: skip
+    root = {"id": "t", "run_type": "chain", **run}
+    step = {"id": "u", "run_type": "retriever", "trace_id": "t", "parent_run_id": "t", **found}
+    jsonl("runs.jsonl", root, step)
     assert call(["run", "runs.jsonl", "--suite", "qa"]) == 3
     said = " ".join(capsys.readouterr().out.split())
     assert "Nothing was scored: the sample has no reference answer." in said
@@ -193,11 +185,11 @@ def test_a_run_that_scores_nothing_points_to_the_suites_that_could(capsys) -> No
 
 
 def test_data_that_nothing_can_score_is_never_without_faults(capsys) -> None:
-    write("a.jsonl", [{"id": "1", "query": "Who?"}])
+    jsonl("a.jsonl", {"id": "1", "query": "Who?"})
     assert call(["validate", "a.jsonl"]) == 3
     said = " ".join(capsys.readouterr().out.split())
     assert "nothing can be scored" in said and "no errors" not in said
-    write("b.jsonl", [{"id": "1", "query": "Who?", "answer": "I."}])
+    jsonl("b.jsonl", {"id": "1", "query": "Who?", "answer": "I."})
     assert call(["validate", "b.jsonl", "--metrics", "em"]) == 3
     assert "nothing can be scored" in " ".join(capsys.readouterr().out.split())
     assert call(["validate", "b.jsonl", "--metrics", "answer_words"]) == 0
@@ -214,7 +206,7 @@ WITHOUT_IDS = [
 
 def test_what_validate_counts_is_what_run_scores(capsys: pytest.CaptureFixture[str]) -> None:
     """Rankings need ids: passages without them are counted by neither."""
-    path = write("a.jsonl", WITHOUT_IDS)
+    path = jsonl("a.jsonl", *WITHOUT_IDS)
     assert call(["validate", str(path), "--metrics", "nDCG@10,ChunkP@5,em"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "cannot be scored: nDCG@10 (retrieved passage 1 has no id; " in said

@@ -114,13 +114,12 @@ def test_these_are_the_names_on_the_page(shared: Path) -> None:
     assert headed == tabled == set(FIELDS) and headed | paper == set(PRINTED)
 
 
-def test_every_step_and_flag_on_the_page_works_as_printed(shared, tmp_path, monkeypatch) -> None:
+def test_every_step_and_flag_on_the_page_works_as_printed(shared, here) -> None:
     page = (shared / "spec" / "mt-rag.md").read_text(encoding="utf-8").replace("\\\n", " ")
     commands = re.findall(r"^python \S+run_step_by_step\.py (.+)$", page, re.M)
     assert len(commands) == 6
     record = json.loads((shared / "data/mtrag/judged_42.jsonl").read_text().splitlines()[0])
     steps = []
-    monkeypatch.chdir(tmp_path)
     for command in commands:
         Path("file.jsonl").write_text(json.dumps(record) + "\n")
         Path("config.yaml").write_text("Recall: {func: recall, target: target}\n")

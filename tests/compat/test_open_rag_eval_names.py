@@ -101,8 +101,7 @@ def test_the_pages_python_works(page: str, tmp_path: Path) -> None:
     assert {*COLUMNS, "query_id", "query"} <= {*head}
 
 
-def test_sampling_parameters_reach_the_endpoint(tmp_path, monkeypatch, server: LLMServer) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_sampling_parameters_reach_the_endpoint(here, monkeypatch, server: LLMServer) -> None:
     model = OpenAIModel("gpt-test", "sk-test-key-0000000", server.url)
     told = UMBRELAMetric(model, model_kwargs=KWARGS).compute(sample())
     assert told["mean_umbrela_score"] is not None
@@ -143,19 +142,18 @@ def test_sampling_parameters_stand_in_a_configuration(tmp_path: Path, where: str
         checked(read_config(path))
 
 
-def test_paths_are_looked_for_beside_the_file_then_where_one_works(tmp_path, monkeypatch) -> None:
-    (tmp_path / "configs").mkdir()
-    path = tmp_path / "configs" / "eval.yaml"
+def test_paths_are_looked_for_beside_the_file_then_where_one_works(here) -> None:
+    (here / "configs").mkdir()
+    path = here / "configs" / "eval.yaml"
     evaluator = "evaluator: {name: trecrag}\n"
     names = ("generated_answers", "input_results")
     for text in (*(f"{evaluator}{name}: a.csv\n" for name in names), "data: a.csv\n"):
         path.write_text(text)
-        (tmp_path / "a.csv").write_text("query,answer\nWho?,She.\n")
-        monkeypatch.chdir(tmp_path)
-        assert Path(read_config(path).values["data"]) == tmp_path / "a.csv"
-        (tmp_path / "configs" / "a.csv").write_text("query,answer\nWho?,He.\n")
-        assert Path(read_config(path).values["data"]) == tmp_path / "configs" / "a.csv"
-        (tmp_path / "configs" / "a.csv").unlink()
+        (here / "a.csv").write_text("query,answer\nWho?,She.\n")
+        assert Path(read_config(path).values["data"]) == here / "a.csv"
+        (here / "configs" / "a.csv").write_text("query,answer\nWho?,He.\n")
+        assert Path(read_config(path).values["data"]) == here / "configs" / "a.csv"
+        (here / "configs" / "a.csv").unlink()
 
 
 def test_the_consistency_evaluator_compares_runs(tmp_path: Path) -> None:
@@ -303,10 +301,9 @@ q2,When did Emma appear?,1,[1],Emma appeared in 1815.,In 1815 [1].
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "answers.csv").write_text(ANSWERS)
-    return tmp_path
+def desk(here: Path) -> Path:
+    (here / "answers.csv").write_text(ANSWERS)
+    return here
 
 
 class OwnModel(LLMJudgeModel):

@@ -81,11 +81,10 @@ class Told:
 
 
 @pytest.fixture
-def words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def words(here: Path) -> Path:
     """A working directory with a server of words."""
-    monkeypatch.chdir(tmp_path)
-    server_folder(tmp_path / "servers" / "words", WORDS, PARAMETERS)
-    return tmp_path
+    server_folder(here / "servers" / "words", WORDS, PARAMETERS)
+    return here
 
 
 def pipeline(folder: Path, steps: str, servers: str = "words: servers/words") -> Path:
@@ -151,18 +150,17 @@ def test_a_run_goes_on_from_a_step_with_what_was_kept(words: Path) -> None:
     assert changed.variables["word_ls"] == ["a+", "bb+", "three+"]
 
 
-def test_what_steps_save_is_no_file_they_were_read_from(tmp_path, monkeypatch) -> None:
+def test_what_steps_save_is_no_file_they_were_read_from(here) -> None:
     """Both steps write one file; UltraRAG's own folder of parameters is read, too."""
-    monkeypatch.chdir(tmp_path)
     servers = "benchmark: servers/benchmark\n  evaluation: servers/evaluation"
     again = "- evaluation.evaluate: {output: {eval_res: again}}\n"
-    path = pipeline(tmp_path, f"- benchmark.get_data\n- evaluation.evaluate\n{again}", servers)
-    (tmp_path / "parameter").mkdir()
-    (tmp_path / "parameter" / "made_parameter.yaml").write_text(
+    path = pipeline(here, f"- benchmark.get_data\n- evaluation.evaluate\n{again}", servers)
+    (here / "parameter").mkdir()
+    (here / "parameter" / "made_parameter.yaml").write_text(
         "benchmark:\n  benchmark: {path: a.jsonl, key_map: {pred_ls: said, gt_ls: gold}}\n"
         "evaluation: {metrics: [em], save_path: out.json}\n"
     )
-    (tmp_path / "a.jsonl").write_text('{"said": "a", "gold": ["a"]}\n')
+    (here / "a.jsonl").write_text('{"said": "a", "gold": ["a"]}\n')
     whole = pipelines.run(path).variables
     assert whole["again"] == whole["eval_res"] == {"em": [1.0], "avg_em": 1.0}
     assert pipelines.run(path, pipelines.Options(begin="3")).variables == whole

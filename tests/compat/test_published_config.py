@@ -104,13 +104,12 @@ ROUGE.append("runs_rouge_ore.f")
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def desk(here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with answers, and no key in the environment."""
     for name in ("OPENAI_API_KEY", "VECTARA_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / DATA).write_text(ANSWERS)
-    return tmp_path
+    (here / DATA).write_text(ANSWERS)
+    return here
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import ragassay
+from json_lines import jsonl
 from ragassay.cli.command_line import call
 from ragassay.engine.run.ranked_runs import evaluate_run
 from ragassay.metrics.chunks import chunks_datapizza
@@ -56,18 +57,11 @@ def cased(names: tuple[str, ...]) -> list[str]:
     return list(dict.fromkeys(form for n in names for form in (n, n.upper())))
 
 
-def written(folder: Path, name: str, *rows: dict[str, Any]) -> Path:
-    path = folder / name
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
-
-
 @pytest.fixture
-def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def runs(here: Path) -> Path:
     for name, text in (("qrels", QRELS), ("a.run", RUN), ("b.run", OTHER)):
-        (tmp_path / name).write_text(text)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+        (here / name).write_text(text)
+    return here
 
 
 def printed(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
@@ -93,7 +87,7 @@ def test_the_lists_here_are_those_of_the_pages(shared: Path) -> None:
 
 @pytest.mark.parametrize("name", cased(ANSWER_TABLE) + list(ANSWER_LIST))
 def test_ultrarags_names_for_answers_work_in_any_case(name: str, tmp_path: Path) -> None:
-    result = ragassay.evaluate(written(tmp_path, "u.jsonl", ULTRARAG_ROW), metrics=name)
+    result = ragassay.evaluate(jsonl(tmp_path / "u.jsonl", ULTRARAG_ROW), metrics=name)
     (shown,) = result.summary.metrics
     assert shown.casefold() == name.casefold()
     canonical = name.casefold().replace("_", "-")
@@ -143,7 +137,7 @@ def test_ultrarags_parameter_file_works_in_trec(runs: Path, capsys) -> None:
 
 
 def test_results_keep_the_name_also_where_they_are_stored_and_run_again(tmp_path: Path) -> None:
-    data = written(tmp_path, "u.jsonl", ULTRARAG_ROW)
+    data = jsonl(tmp_path / "u.jsonl", ULTRARAG_ROW)
     first = ragassay.evaluate(data, metrics="Rouge_L,F1", save=tmp_path / "a")
     other = ragassay.evaluate(data, metrics="rouge-l,f1", save=tmp_path / "b")
     assert list(ragassay.open_run(tmp_path / "a").summary.metrics) == ["Rouge_L", "F1"]
@@ -154,7 +148,7 @@ def test_results_keep_the_name_also_where_they_are_stored_and_run_again(tmp_path
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_datapizzas_functions_are_metrics_and_functions(name: str, tmp_path: Path) -> None:
-    data = written(tmp_path, "d.jsonl", DATAPIZZA_ROW)
+    data = jsonl(tmp_path / "d.jsonl", DATAPIZZA_ROW)
     result = ragassay.evaluate(data, metrics=name)
     assert all(metric.n_scored == 1 for metric in result.summary.metrics.values())
     if name in AT_K:
@@ -193,7 +187,7 @@ def test_ml_cubes_columns_choose_its_report(heads: tuple[str, ...], tmp_path: Pa
     path = tmp_path / "rows.csv"
     path.write_text(f"{','.join(heads)}\n{','.join(row)}\n")
     rows = [dict(zip(heads, row, strict=True))]
-    for data in (path, written(tmp_path, "rows.jsonl", *rows), rows):
+    for data in (path, jsonl(tmp_path / "rows.jsonl", *rows), rows):
         assert list(ragassay.evaluate(data).summary.metrics) == [name.lower() for name in REPORT]
     labelled = [{**rows[0], "reference": "Jane Austen"}]
     assert "token_f1.f" in ragassay.evaluate(labelled).summary.metrics  # of the suite rag

@@ -40,10 +40,9 @@ def place(page: str, folder: Path, *paths: str) -> None:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "data").mkdir()
-    return tmp_path
+def folder(here: Path) -> Path:
+    (here / "data").mkdir()
+    return here
 
 
 def test_a_run_is_evaluated(page: str, folder: Path, shared: Path, capsys) -> None:

@@ -18,14 +18,13 @@ OLD = "q1 Q0 b 1 9 old\nq1 Q0 a 2 8 old\nq2 Q0 c 1 7 old\n"
 
 
 @pytest.fixture
-def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def files(here: Path) -> Path:
     more = {"twice": TWICE, "circle": CIRCLE, "both": BOTH, "short": "q1 map 0.5\n"}
     for name in ("xba", "xub"):
         more[name] = "".join(f"q1 Q0 {one} {n} {9 - n} t\n" for n, one in enumerate(name))
     for name, text in ({"qrels": QRELS, "new.run": NEW, "old.run": OLD} | more).items():
-        (tmp_path / name).write_text(text)
-    return tmp_path
+        (here / name).write_text(text)
+    return here
 
 
 class Trec:

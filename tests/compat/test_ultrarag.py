@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from json_lines import jsonl
 from ragassay.base.errors import ArgumentError, InputError, OptionError, RagassayWarning
 from ragassay.compat import ultrarag
 from ragassay.compat.ultrarag.ultrarag_servers import check_argument
@@ -105,8 +106,7 @@ def test_two_runs_are_tested_over_the_queries_that_either_has(tmp_path: Path) ->
 
 
 def data(path: Path, *records: dict[str, object]) -> str:
-    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
-    return str(path)
+    return str(jsonl(path, *records))
 
 
 RECORDS: tuple[dict[str, object], ...] = (
@@ -168,10 +168,9 @@ def test_json_and_parquet_hold_the_same(tmp_path: Path) -> None:
     ({"shuffle": "no"}, "benchmark.shuffle must be a valid boolean, not 'no'"),
     ({"seed": "x"}, "benchmark.seed must be a valid integer, not 'x'"),
 ])  # fmt: skip
-def test_what_cannot_be_read_is_refused(change, complaint, tmp_path, monkeypatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    data(tmp_path / "a.jsonl", *RECORDS)
-    (tmp_path / "a.csv").write_text("question\n")
+def test_what_cannot_be_read_is_refused(change, complaint, here) -> None:
+    data(here / "a.jsonl", *RECORDS)
+    (here / "a.csv").write_text("question\n")
     with pytest.raises((ArgumentError, InputError)) as error:
         ultrarag.get_data({"path": "a.jsonl", "key_map": {"q_ls": "question"}, **change})
     assert complaint in str(error.value)

@@ -32,14 +32,13 @@ DATA = {"question": "Who?", "golden_answers": ["Ann", "Anna"]}
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def place(here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working directory with our evaluation, and data."""
-    monkeypatch.chdir(tmp_path)
-    shutil.copytree(EVALUATION, tmp_path / "servers" / "evaluation")
-    (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "sample_nq_10.jsonl").write_text(json.dumps(DATA) + "\n")
+    shutil.copytree(EVALUATION, here / "servers" / "evaluation")
+    (here / "data").mkdir()
+    (here / "data" / "sample_nq_10.jsonl").write_text(json.dumps(DATA) + "\n")
     monkeypatch.delenv("RAGASSAY_PYTHON", raising=False)
-    return tmp_path
+    return here
 
 
 PIPELINE = (

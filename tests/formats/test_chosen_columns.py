@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import ragassay
+from json_lines import jsonl
 from ragassay import InputError, Sample, UsageError
 from ragassay.base.errors import did_you_mean
 from ragassay.formats import Notes, from_records, load
@@ -43,7 +44,7 @@ def test_every_record_format_takes_paths(tmp_path: Path) -> None:
     expected = samples(RECORDS, COLUMNS)
     lines, rows, frame = tmp_path / "a.jsonl", tmp_path / "a.csv", tmp_path / "a.parquet"
     document = tmp_path / "a.json"
-    lines.write_text("".join(json.dumps(one) + "\n" for one in RECORDS))
+    jsonl(lines, *RECORDS)
     document.write_text(json.dumps(RECORDS))
     cells = [
         {key: value if type(value) is str else json.dumps(value) for key, value in one.items()}
@@ -148,10 +149,9 @@ def test_a_first_record_of_a_system_that_failed_shows_no_columns() -> None:
 
 def test_failed_records_of_a_file_beside_questions_show_no_columns(tmp_path: Path) -> None:
     """By the failed record the column was only that of the questions, so answers would be lost."""
-    data, questions = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
-    data.write_text("".join(json.dumps(one) + "\n" for one in FAILED))
+    data = jsonl(tmp_path / "a.jsonl", *FAILED)
     asked = [{"id": one["id"], "query": one["query"], "reference": "A."} for one in FAILED]
-    questions.write_text("".join(json.dumps(one) + "\n" for one in asked))
+    questions = jsonl(tmp_path / "b.jsonl", *asked)
     run = ragassay.evaluate(str(data), "em", references=str(questions), columns=INTO)
     one, two = run.samples
     assert one.answer is None and two.answer_text == "A."
@@ -165,9 +165,8 @@ def test_a_trace_that_retrieved_nothing_may_stand_first(tmp_path: Path) -> None:
 
     found = {"documents": [{"page_content": "Text.", "metadata": {"source": "a.md"}}]}
     step = {"id": "s", "trace_id": "b", "parent_run_id": "b", "run_type": "retriever"}
-    path = tmp_path / "a.jsonl"
-    records = [run("a"), run("b"), {**step, "inputs": {}, "outputs": found}]
-    path.write_text("".join(json.dumps(one) + "\n" for one in records))
+    last = {**step, "inputs": {}, "outputs": found}
+    path = jsonl(tmp_path / "a.jsonl", run("a"), run("b"), last)
     notes = Notes()
     columns = {"passage_ids": "passages[*].metadata.source"}
     one, two = load(path, columns=columns, notes=notes)

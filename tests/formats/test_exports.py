@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from json_lines import jsonl
 from ragassay import InputError, Sample
 from ragassay.base.errors import UsageError
 from ragassay.formats import Notes, detect, load, place
@@ -18,11 +19,6 @@ LANGCHAIN = [
     {"page_content": text, "metadata": {"source": "emma.txt"}, "id": key, "type": "Document"}
     for key, text in DOCS
 ]
-
-
-def write(path: Path, *records: Any) -> Path:
-    path.write_text("".join(json.dumps(one) + "\n" for one in records))
-    return path
 
 
 def read(path: Path, name: str, **options: Any) -> list[Sample]:
@@ -85,7 +81,7 @@ PHOENIX = [
 def test_phoenix_spans_in_every_file(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"spans.{suffix}"
     if suffix == "jsonl":
-        write(path, *PHOENIX)
+        jsonl(path, *PHOENIX)
     elif suffix == "parquet":
         pl.DataFrame(PHOENIX, infer_schema_length=None).write_parquet(path)
     else:
@@ -130,11 +126,11 @@ def test_a_retrieval_whose_documents_are_not_exported_says_nothing(tmp_path, giv
     # What a hidden reranking left of it is not known either.
     for steps in ([hidden["RETRIEVER"]], [search, hidden["RERANKER"]]):
         notes = Notes()
-        (one,) = load(write(tmp_path / "a.json", otlp(root, *steps)), notes=notes)
+        (one,) = load(jsonl(tmp_path / "a.json", otlp(root, *steps)), notes=notes)
         assert one.passages is None and one.query == Q
         assert any("retrieval steps without their documents" in line for line in notes)
     empty = otlp_span("none", "rag", 1, **{KIND: "RETRIEVER", "output.value": "[]"})
-    (one,) = read(write(tmp_path / "a.json", otlp(root, empty)), "otlp")
+    (one,) = read(jsonl(tmp_path / "a.json", otlp(root, empty)), "otlp")
     assert one.passages == ()
     first, last = (
         otlp_span(
@@ -142,7 +138,7 @@ def test_a_retrieval_whose_documents_are_not_exported_says_nothing(tmp_path, giv
         )
         for at, n in ((2_000, 2), (3_000, 1))
     )
-    (one,) = read(write(tmp_path / "a.json", otlp(root, last, search, first)), "otlp")
+    (one,) = read(jsonl(tmp_path / "a.json", otlp(root, last, search, first)), "otlp")
     assert [each.text for each in one.passages or ()] == ["b"], "of the last reranking"
 
 
@@ -166,17 +162,14 @@ def as_langfuse(*steps: Nested) -> list[Any]:
     return [{"id": "t1", "projectId": "p", "input": Q, "output": A, "observations": made}]
 
 
-EXPORTS = [as_langsmith, as_langfuse]
-
-
-@pytest.mark.parametrize("export", EXPORTS)
+@pytest.mark.parametrize("export", [as_langsmith, as_langfuse])
 def test_the_outermost_of_nested_retrievals_counts(tmp_path: Path, export: Any) -> None:
     """That one's documents, in its order, were given to the model."""
     inner = ("RETRIEVER", "store", "cut", 2, ["c", "a", "b"])
 
     def texts(*steps: Nested, **options: Any) -> tuple[list[str | None], list[str]]:
         notes = Notes()
-        (one,) = load(write(tmp_path / "a.jsonl", *export(*steps)), notes=notes, **options)
+        (one,) = load(jsonl(tmp_path / "a.jsonl", *export(*steps)), notes=notes, **options)
         return [each.text for each in one.passages or ()], list(notes)
 
     for outer in (["a", "b"], ["a", "b", "c"], []):
@@ -209,7 +202,7 @@ def test_tools_of_inspect_are_told_as_those_of_other_conversations(tmp_path: Pat
         {"role": "tool", "content": "Emma is a novel by Jane Austen.", "tool_call_id": "1"},
         {"role": "assistant", "content": A},
     ]
-    path, notes = write(tmp_path / "a.json", inspect_log(messages=turns, metadata={})), Notes()
+    path, notes = jsonl(tmp_path / "a.json", inspect_log(messages=turns, metadata={})), Notes()
     load(path, notes=notes)
     assert any("--passages-from tools" in note for note in notes)
     notes = Notes()
@@ -221,7 +214,7 @@ def test_inspect_archives_are_read_as_their_logs(tmp_path: Path) -> None:
     """Also those of a run that was cut off, which have no header."""
     log = inspect_log()
     listed = log.pop("samples")
-    expected = read(write(tmp_path / "a.json", {**log, "samples": listed}), "inspect_log")
+    expected = read(jsonl(tmp_path / "a.json", {**log, "samples": listed}), "inspect_log")
     for head in ("header.json", "_journal/start.json"):
         path = tmp_path / f"{head[:1]}.eval"
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -248,7 +241,7 @@ def test_damaged_archives_of_inspect_are_refused_with_the_command_that_helps(tmp
     log = {"eval": {}, "status": "error", "samples": []}
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("header.json", json.dumps(log))
-    for empty in (path, write(tmp_path / "b.json", log)):
+    for empty in (path, jsonl(tmp_path / "b.json", log)):
         assert "the log has no samples" in error(empty)
 
 
@@ -267,7 +260,7 @@ def test_variables_of_promptfoo_with_one_meaning_are_chosen_as_columns_are(tmp_p
     """Not by their order."""
     asked = {"question": Q, "prompt": "Be brief.", "contexts": ["Found."], "context": "Gold."}
     for one_order in (asked, dict(reversed(asked.items()))):
-        (one,) = read(write(tmp_path / "a.jsonl", promptfoo(0, vars=one_order)), "promptfoo")
+        (one,) = read(jsonl(tmp_path / "a.jsonl", promptfoo(0, vars=one_order)), "promptfoo")
         assert (one.query, one.metadata["prompt"]) == (Q, "p")
         assert [p.text for p in one.passages or ()] == ["Found."]
         assert [p.text for p in one.gold or ()] == ["Gold."]
@@ -275,11 +268,11 @@ def test_variables_of_promptfoo_with_one_meaning_are_chosen_as_columns_are(tmp_p
         two = [promptfoo(0, promptIdx=at, prompt={"raw": "...", "label": said})
                for at, said in enumerate((label, "q"))]  # fmt: skip
         whole = {"results": {"version": 3, "results": two}}
-        first, second = read(write(tmp_path / "a.jsonl", whole), "promptfoo")
+        first, second = read(jsonl(tmp_path / "a.jsonl", whole), "promptfoo")
         assert first.system == f"openai:m#{name}"
         assert second.system == ("openai:m#2" if name == "1" else "openai:m#q")
     twice = promptfoo(0, vars={"question": Q, "expected": "a", "target": "b"})
-    path = write(tmp_path / "a.jsonl", twice)
+    path = jsonl(tmp_path / "a.jsonl", twice)
     assert "--columns references=vars.expected" in error(path)
     (one,) = read(path, "promptfoo", columns={"references": "vars.target"})
     assert one.references == ("b",)
@@ -293,7 +286,7 @@ def test_images_are_refused_with_the_place(tmp_path: Path, part: Any, said: str)
     good = {"id": "1", "messages": [{"role": "user", "content": Q}]}
     message = {"role": "user", "content": [{"type": "text", "text": Q}, part]}
     bad = {"id": "2", "messages": [message]}
-    told = error(write(tmp_path / "a.jsonl", good, bad))
+    told = error(jsonl(tmp_path / "a.jsonl", good, bad))
     assert "a.jsonl, line 2, field 'messages.content'" in told and said in told
     assert "Leave the record out" in told
 
@@ -301,7 +294,7 @@ def test_images_are_refused_with_the_place(tmp_path: Path, part: Any, said: str)
 def test_a_trace_without_content_is_left_out_and_told(tmp_path: Path) -> None:
     empty = {**RUNS[0], "id": "z", "trace_id": "t9", "inputs": {}, "outputs": {}}
     notes = Notes()
-    (one,) = load(write(tmp_path / "a.jsonl", empty, *RUNS), notes=notes)
+    (one,) = load(jsonl(tmp_path / "a.jsonl", empty, *RUNS), notes=notes)
     is_expected(one)
     assert any("traces without a question, an answer and passages: 1" in line for line in notes)
 
@@ -319,13 +312,13 @@ def test_a_trace_without_content_is_left_out_and_told(tmp_path: Path) -> None:
     ([{"testCases": [4]}], "field 'testCases': the test case is not an object"),
 ])  # fmt: skip
 def test_a_faulty_export_is_an_error_that_says_where(tmp_path, records: list[Any], said) -> None:
-    assert said in error(write(tmp_path / "a.jsonl", *records))
+    assert said in error(jsonl(tmp_path / "a.jsonl", *records))
 
 
 def spans_named(path: Path, name: str, output: Any, notes: Notes, **options: Any) -> Any:
     step = observation("SPAN", name, 1, output=output)
     trace = {"id": "t1", "projectId": "p", "input": Q, "output": A, "observations": [step]}
-    (one,) = load(write(path, trace), notes=notes, **options)
+    (one,) = load(jsonl(path, trace), notes=notes, **options)
     return one.passages and [passage.text for passage in one.passages]
 
 
@@ -357,25 +350,25 @@ def test_a_step_that_is_named_replaces_those_that_retrieve(tmp_path: Path) -> No
         observation("SPAN", "cut", 2, output=["few"]),
     ]
     trace = {"id": "t1", "projectId": "p", "input": Q, "output": A, "observations": steps}
-    path = write(tmp_path / "a.json", trace)
+    path = jsonl(tmp_path / "a.json", trace)
     (one,) = read(path, "langfuse", passages_from="span:cut")
     assert [passage.text for passage in one.passages or ()] == ["few"]
     with pytest.raises(InputError, match=r"'cuts'. Did you mean 'cut'\? .* called search, cut\."):
         load(path, notes=Notes(), passages_from="span:cuts")
     notes, other = Notes(), {**trace, "id": "t2", "observations": []}
-    _, one = load(write(path, trace, other), notes=notes, passages_from="span:cut")
+    _, one = load(jsonl(path, trace, other), notes=notes, passages_from="span:cut")
     assert one.passages is None and any("traces without a step 'cut': 1" in x for x in notes)
     with pytest.raises(InputError, match="'cut' is the answer itself"):
-        load(write(path, {**trace, "output": ["few"]}), passages_from="span:cut")
+        load(jsonl(path, {**trace, "output": ["few"]}), passages_from="span:cut")
     with pytest.raises(UsageError, match="its format is jsonl"):
-        load(write(path, {"query": Q, "answer": A}), passages_from="span:cut")
+        load(jsonl(path, {"query": Q, "answer": A}), passages_from="span:cut")
     with pytest.raises(UsageError, match="'spam' is none of retrieval, tools and span:NAME"):
         load(path, passages_from="spam")
 
 
 def test_traces_in_which_no_name_is_known_are_named_with_their_paths(tmp_path: Path) -> None:
     own = run("root", "chain", None, 0, inputs={"ask_me": Q, "k": 4}, outputs={"said": [A]})
-    path = write(tmp_path / "a.jsonl", own)
+    path = jsonl(tmp_path / "a.jsonl", own)
     assert "the columns are inputs.ask_me, outputs.said; none is recognised" in error(path)
     placed = place(path)
     assert placed.unplaced == ("inputs.ask_me", "outputs.said")
@@ -386,7 +379,7 @@ def test_traces_in_which_no_name_is_known_are_named_with_their_paths(tmp_path: P
     # Where others can be read, the note says which were left out and why.
     known = [{**one, "id": f"{one['id']}2", "trace_id": "t2"} for one in RUNS[:1]]
     notes = Notes()
-    assert len(load(write(path, *known, own), notes=notes)) == 1
+    assert len(load(jsonl(path, *known, own), notes=notes)) == 1
     (told,) = [line for line in notes if line.startswith("traces without a question")]
     assert "1 (first: line 2)" in told and "inputs.ask_me" in told
 
@@ -394,6 +387,6 @@ def test_traces_in_which_no_name_is_known_are_named_with_their_paths(tmp_path: P
 def test_a_column_from_which_the_query_came_holds_a_field(tmp_path: Path) -> None:
     own = {"id": "1", "inputs": {"question": Q, "language": "en"}, "answer": A}
     later = {"id": "2", "prompt": Q, "answer": A}  # the first column of a field counts
-    placed = place(write(tmp_path / "a.jsonl", own, later))
+    placed = place(jsonl(tmp_path / "a.jsonl", own, later))
     assert placed.placed["query"] == "inputs.question"
     assert placed.unplaced == ("inputs.language", "prompt")

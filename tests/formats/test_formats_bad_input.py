@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from json_lines import jsonl
 from ragassay.base.errors import InputError, RagassayWarning, UsageError
 from ragassay.formats import Notes, load, read
 
@@ -112,9 +113,8 @@ def test_escapes_are_read_as_what_they_stand_for(tmp_path: Path, written: str, q
 
 
 def test_the_same_id_of_another_system_or_repeat_is_no_duplicate(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
     rows = [{}, {"system": "B"}, {"repeat": 1}]
-    path.write_text("".join(json.dumps({"id": 1, "query": "a", **row}) + "\n" for row in rows))
+    path = jsonl(tmp_path / "a.jsonl", *({"id": 1, "query": "a", **row} for row in rows))
     assert len(load(path)) == 3
 
 
@@ -179,13 +179,12 @@ def test_a_file_that_is_no_text_is_not_taken_for_an_encoding(tmp_path: Path, sta
 
 
 def test_every_line_that_holds_a_list_of_records_is_read(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
     batches = [
         {"batch": batch, "data": [{"id": f"{batch}.{n}", "query": "q"} for n in range(2)]}
         for batch in range(3)
     ]
-    path.write_text("".join(json.dumps(batch) + "\n" for batch in batches))
     notes = Notes()
+    path = jsonl(tmp_path / "a.jsonl", *batches)
     found = [sample.id for sample in load(path, notes=notes)]
     assert found == ["0.0", "0.1", "1.0", "1.1", "2.0", "2.1"]
     (note,) = notes

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from json_lines import jsonl
 from ragassay import Turn
 from ragassay.base.errors import InputError, RagassayWarning, UsageError
 from ragassay.base.sample import Answer, Answerability, GoldPassage, Passage, Sample, Statement
@@ -374,8 +375,7 @@ def test_a_name_that_would_mean_two_fields_in_one_file_is_an_error(
     """A record without a prediction would have the reference as its answer."""
     whole = {"id": "1", "question": "Who?", word: "Gold.", other: "Told."}
     records = [whole, {"id": "2", "question": "When?", word: "Gold."}]
-    path = tmp_path / "a.jsonl"
-    path.write_text("\n".join(map(json.dumps, records if first else records[::-1])))
+    path = jsonl(tmp_path / "a.jsonl", *(records if first else records[::-1]))
     with pytest.raises(InputError, match="in an earlier record") as caught:
         load(path, notes=Notes())
     assert caught.value.line == 2 and f"--columns {fields[0]}={word}" in str(caught.value)
@@ -420,16 +420,15 @@ def test_lists_of_passages_as_texts_in_json_are_read_as_in_cells(tmp_path: Path)
     "reference", ["[1, 2]", '{"name": "call"}', "[1] It is.", '["a" is a letter']
 )
 def test_references_in_json_stay_texts(tmp_path: Path, reference: str) -> None:
-    path = tmp_path / "a.jsonl"
-    path.write_text(json.dumps({"id": "1", "answer": reference, "references": reference}))
+    record = {"id": "1", "answer": reference, "references": reference}
+    path = jsonl(tmp_path / "a.jsonl", record)
     (one,) = load(path, notes=Notes())
     assert one.references == (reference,)
 
 
 def test_a_list_of_texts_as_the_text_of_a_reference_is_asked_for(tmp_path: Path) -> None:
     """Several references, or the one list that a system was asked for?"""
-    path = tmp_path / "a.jsonl"
-    path.write_text(json.dumps({"id": "1", "references": '["a", "b"]'}))
+    path = jsonl(tmp_path / "a.jsonl", {"id": "1", "references": '["a", "b"]'})
     with pytest.raises(InputError, match=r"field 'references': the text holds a list.*as JSON"):
         load(path, notes=Notes())
 
@@ -454,8 +453,7 @@ def test_columns_of_autorags_results_that_do_not_fit_are_refused() -> None:
 
 def test_repeated_questions_without_ids_can_take_their_lines_for_ids(tmp_path: Path) -> None:
     rows = [{"question": "Who?", "answer": "A"}, {"question": "Who?", "answer": "B"}]
-    path = tmp_path / "r.jsonl"
-    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    path = jsonl(tmp_path / "r.jsonl", *rows)
     with pytest.raises(
         InputError, match=r"line 2: the query 'Who\?' was already given in line 1.*id=@line"
     ):

@@ -7,17 +7,13 @@ from typing import Any
 
 import pytest
 
+from json_lines import jsonl
 from ragassay import Sample
 from ragassay.formats import Notes, detect, load, place
 
 Q, A = "Who wrote Emma?", "Jane Austen."
 TEXTS = ["Emma is a novel by Jane Austen.", "It appeared in 1815."]
 DOCS = [{"page_content": text, "type": "Document"} for text in TEXTS]
-
-
-def jsonl(path: Path, *records: Any) -> Path:
-    path.write_text("".join(json.dumps(one) + "\n" for one in records))
-    return path
 
 
 def table(path: Path, **cells: Any) -> Path:

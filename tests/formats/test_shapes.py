@@ -16,6 +16,7 @@ import pytest
 from pydantic import BaseModel
 
 import ragassay
+from json_lines import jsonl
 from ragassay import InputError, Sample, UsageError
 from ragassay.base.sample import Passage
 from ragassay.cli.command_line import call
@@ -77,9 +78,8 @@ def test_a_list_beside_what_describes_it_is_read_as_the_records(tmp_path, indent
 
 
 def test_records_of_several_tables_are_numbered_without_a_gap(tmp_path: Path) -> None:
-    path = tmp_path / "tables.jsonl"
     tables = [{"id": ["1", "2"], "query": ["a", "b"]}, {"id": ["3", "1"], "query": ["c", "d"]}]
-    path.write_text("\n".join(map(json.dumps, tables)))
+    path = jsonl(tmp_path / "tables.jsonl", *tables)
     assert "line 4" in error(path) and "line 1" in error(path)
 
 
@@ -243,8 +243,7 @@ def test_an_error_in_standard_input_names_its_line(monkeypatch, capsys) -> None:
     assert "standard input, line 2, field 'query'" in capsys.readouterr().err
 
 
-def test_only_the_command_line_reads_standard_input(monkeypatch, tmp_path) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_only_the_command_line_reads_standard_input(monkeypatch, here) -> None:
     monkeypatch.setattr("ragassay.formats.sources.opening._files", [])
     assert "there is no such file" in error("-")
     monkeypatch.setattr("sys.stdin", None)

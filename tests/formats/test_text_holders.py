@@ -1,6 +1,5 @@
 """Objects in memory are read by the text that they hold; any other object is an error."""
 
-import json
 from collections import deque
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from json_lines import jsonl
 from ragassay.base.errors import InputError
 from ragassay.base.sample import Sample
 from ragassay.formats import from_records, load
@@ -211,8 +211,7 @@ def test_an_integer_beyond_64_bits_is_kept_as_its_digits(tmp_path: Path, number:
         {"id": "1", "query": "When?", "metadata": {"account": number, "list": [number]}},
         {"id": "2", "query": "When?", "account": number + 1},
     ]
-    path = tmp_path / "a.jsonl"
-    path.write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
+    path = jsonl(tmp_path / "a.jsonl", *records)
     for samples in (list(from_records(records)), load(path)):
         first, second = samples
         assert first.metadata["account"] == str(number)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from json_lines import jsonl
 from ragassay import InputError, Sample
 from ragassay.formats import Notes, load, place
 from ragassay.formats.records.step_contents import answer, asked, documents, measured
@@ -18,8 +19,7 @@ BEGAN = 1_772_445_600
 
 
 def one_sample(path: Path, *records: Any, notes: Notes | None = None) -> Sample:
-    path.write_text("".join(json.dumps(one) + "\n" for one in records))
-    (sample,) = load(path, notes=Notes() if notes is None else notes)
+    (sample,) = load(jsonl(path, *records), notes=Notes() if notes is None else notes)
     return sample
 
 
@@ -65,10 +65,6 @@ EARLIER = [("user", "Who wrote Emma?"), ("agent", "Austen.")]
 LANGCHAIN = [{"type": "human", "content": EARLIER[0][1]}, {"type": "ai", "content": EARLIER[1][1]}]
 SAID = [text for _, text in EARLIER]
 OPENAI = [{"role": "user", "content": SAID[0]}, {"role": "assistant", "content": SAID[1]}]
-HISTORIES = [
-    LANGCHAIN, [LANGCHAIN], OPENAI, [*OPENAI, {"role": "user", "content": Q}],
-    [SAID], [["human", EARLIER[0][1]], ["ai", EARLIER[1][1]]],
-]  # fmt: skip
 
 
 def of_langsmith(given: dict[str, Any]) -> dict[str, Any]:
@@ -88,7 +84,10 @@ def of_evaluation_data(given: dict[str, Any]) -> dict[str, Any]:
     return {"inputs": given, "outputs": A, "expectations": {"expected_response": A}}
 
 
-@pytest.mark.parametrize("turns", HISTORIES)
+@pytest.mark.parametrize("turns", [
+    LANGCHAIN, [LANGCHAIN], OPENAI, [*OPENAI, {"role": "user", "content": Q}],
+    [SAID], [["human", EARLIER[0][1]], ["ai", EARLIER[1][1]]],
+])  # fmt: skip
 @pytest.mark.parametrize("name", ["chat_history", "history"])
 @pytest.mark.parametrize("made", [of_langsmith, of_langfuse, of_phoenix, of_evaluation_data])
 def test_turns_beside_the_question_are_the_history(made, name, turns: list[Any], tmp_path) -> None:

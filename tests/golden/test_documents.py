@@ -5,6 +5,7 @@ import json
 import re
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -80,11 +81,8 @@ def test_an_encrypted_document_is_told_also_where_nothing_here_can_decrypt(
     pdf(tmp_path / "a.pdf", [""])
     with pytest.raises(InputError, match=r"a.pdf: holds no text. A scanned page needs OCR"):
         load_documents(tmp_path)
-
-    def refuse(*_: object) -> None:
-        raise pypdf.errors.DependencyError("cryptography>=3.1 is required for AES algorithm")
-
-    monkeypatch.setattr(pypdf, "PdfReader", refuse)
+    refusal = pypdf.errors.DependencyError("cryptography>=3.1 is required for AES algorithm")
+    monkeypatch.setattr(pypdf, "PdfReader", Mock(side_effect=refusal))
     with pytest.raises(InputError, match=r"is encrypted\. Save it without a password"):
         load_documents(tmp_path)
 

@@ -58,15 +58,12 @@ def test_a_metric_that_a_run_lacks_and_runs_of_other_queries_are_refused(tmp_pat
         isolated(one, other, "contains_answer")
 
 
-def asked_run(folder: Path, passages: str) -> ragassay.Result:
-    """A run of an answer of 'ragassay ask', which was given these passages."""
-    metadata = {"asked": {"fingerprint": "f", "passages": passages}}
+def test_runs_that_are_not_what_they_are_taken_for_are_refused() -> None:
+    """Of an answer of 'ragassay ask', which was given these passages."""
     record = {"id": "q", "query": "When?", "references": ["nine"], "answer": "At nine."}
-    return ragassay.evaluate([record | {"metadata": metadata}], metrics=["contains_answer"])
-
-
-def test_runs_that_are_not_what_they_are_taken_for_are_refused(tmp_path: Path) -> None:
-    full, alone = (asked_run(tmp_path, passages) for passages in ("retrieved", "gold"))
+    asked = ({"fingerprint": "f", "passages": given} for given in ("retrieved", "gold"))
+    records = ([record | {"metadata": {"asked": one}}] for one in asked)
+    full, alone = (ragassay.evaluate(one, metrics=["contains_answer"]) for one in records)
     assert isolated(full, alone, "contains_answer").queries["right"] == ("q",)
     for pair in ((alone, full), (full, full), (alone, alone)):
         with pytest.raises(UsageError, match="name the run with retrieved passages first"):

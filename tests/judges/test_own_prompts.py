@@ -21,14 +21,9 @@ PLAIN = "Read an inquiry and a reply.\n[Inquiry]\n{{ conversation }}\n[Response]
 
 
 @pytest.fixture(autouse=True)
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "idk.txt").write_text(PLAIN, encoding="utf-8")
-    return tmp_path
-
-
-def sent(server: LLMServer) -> list[str]:
-    return [body["messages"][-1]["content"] for body in server.bodies]
+def desk(here: Path) -> Path:
+    (here / "idk.txt").write_text(PLAIN, encoding="utf-8")
+    return here
 
 
 def signature(result: Any) -> str:
@@ -43,7 +38,7 @@ def test_a_file_is_sent_in_place_of_the_prompt_and_is_in_the_signature(desk: Pat
             DATA, "idk_eval", judge=judge, prompts={"says_idk": desk / "idk.txt"}
         )
         again = ragassay.evaluate(DATA, "idk_eval", judge=judge, prompts={"says_idk": "idk.txt"})
-        put = sent(server)
+        put = [body["messages"][-1]["content"] for body in server.bodies]
     assert len(put) == 4 and again.summary.judging.cached == 2
     assert all("<data" in one for one in put[:2])
     expected = "Read an inquiry and a reply.\n[Inquiry]\nuser: Who wrote 0?\n[Response]\n"

@@ -72,11 +72,10 @@ not_callable = 3
 
 
 @pytest.fixture
-def code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+def code(here: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """The module of a user, in the working directory."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
-    (tmp_path / "users_judges.py").write_text(MODULE)
+    monkeypatch.setattr(sys, "path", [str(here), *sys.path])
+    (here / "users_judges.py").write_text(MODULE)
     sys.modules.pop("users_judges", None)
     import users_judges  # type: ignore[import-not-found]
 
@@ -139,8 +138,7 @@ def test_what_cannot_be_told_apart_is_known_as_that(judge: Any, why: str) -> Non
     assert why in identity_of(judge).unkept
 
 
-def test_answers_of_what_cannot_be_told_apart_are_not_kept(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_answers_of_what_cannot_be_told_apart_are_not_kept(here: Path) -> None:
     judge = nested()
     for _ in range(2):
         result = run(judge)
@@ -391,9 +389,8 @@ class _Chat:
     (_Chat(), "python:_Chat:tiny", 0), (_Client(), "python:_Client:pizza", 40),
 ])  # fmt: skip
 def test_chat_models_are_asked_by_their_methods(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, judge: Any, label: str, tokens: int
+    here: Path, judge: Any, label: str, tokens: int
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     result = run(judge)
     spent = result.summary.judging
     assert spent is not None and spent.judge == label

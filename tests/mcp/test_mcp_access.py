@@ -63,7 +63,7 @@ def test_with_tokens_only_those_that_write_everywhere_may(store: Store, tmp_path
     assert status(store, tmp_path) == 401
 
 
-def test_a_person_names_folders_judge_and_budget(tmp_path: Path, monkeypatch) -> None:
+def test_a_person_names_folders_judge_and_budget(here: Path, monkeypatch) -> None:
     taken: list[McpOptions | None] = []
 
     class Ended:
@@ -77,8 +77,7 @@ def test_a_person_names_folders_judge_and_budget(tmp_path: Path, monkeypatch) ->
     monkeypatch.setattr(app, lambda store, options: taken.append(options.mcp))
     monkeypatch.setattr("ragassay.cli.serve_commands.run_server", lambda *_, **__: None)
     monkeypatch.setattr("ragassay.mcp.mcp_server.create_server", Ended)
-    monkeypatch.chdir(tmp_path)
-    folders = tmp_path / "a", tmp_path / "b"
+    folders = here / "a", here / "b"
     for folder in folders:
         folder.mkdir()
     serve = ["serve", "store", "--port", "0", "--no-worker"]
@@ -90,7 +89,7 @@ def test_a_person_names_folders_judge_and_budget(tmp_path: Path, monkeypatch) ->
         assert call(words) == 0
     settings = {"judge": ["openai:gpt-4o"], "budget": "5.00"}
     named = McpOptions(folders, settings)
-    assert taken == [named, named, None, McpOptions((tmp_path,))]
+    assert taken == [named, named, None, McpOptions((here,))]
     assert [call([*serve, *paid[at : at + 2]]) for at in (0, 2)] == [2, 2]
     assert call(["mcp", "missing"]) == 2
 

@@ -1,7 +1,6 @@
 """The corrected chunk metrics: one-to-one hits, perfect = 1, junk changes nothing."""
 
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -15,12 +14,12 @@ from ragassay.metrics.chunks.chunk_overlap import hybrid_score
 from ragassay.metrics.chunks.chunks_datapizza import hybrid_log_rank_score_exact
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.chunk_matching import credited, likeness, same_chunks
+from scored import value
 
 matrices = hnp.arrays(np.bool_, st.tuples(st.integers(0, 8), st.integers(1, 6)))
 names = st.lists(st.sampled_from("ABCDEFGH"), max_size=12)
 CORRECTED = ("ChunkP@3", "ChunkR@3", "ChunkF1@3", "hybrid@3")
 
-parse = cache(naming.parse)
 EYE = np.eye(4).tolist()
 
 
@@ -29,12 +28,6 @@ def sample(retrieved: Any, gold: Any, **more: Any) -> Sample:
         id="q", passages=tuple(Passage(text=text) for text in retrieved),
         gold=None if gold is None else tuple(GoldPassage(text=text) for text in gold), **more,
     )  # fmt: skip
-
-
-def value(metric: str, one: Sample) -> float:
-    outcome = parse(metric).score(one)
-    assert isinstance(outcome, Score), outcome
-    return float(outcome.value)
 
 
 # -- matching ----------------------------------------------------------------------------------

@@ -113,16 +113,13 @@ def test_parts_and_sentences_differ_where_a_sentence_cites_nothing() -> None:
     ]  # fmt: skip
 
 
-LONG = (
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("n", [10_000, pytest.param(100_000, marks=pytest.mark.heavy)])
+@pytest.mark.parametrize("piece", (
     "\n", " ", ".", "…", "!x ", "[", "]", "[1]", "[1] ", "[1]. ", "[1], ", "x [1] ", "[1] x\n",
     "(1) ", "x (1) ", "(source 1). ", "<sup>[1]</sup>.\n", "`x` [1] ", "```", "[^1]: x\n", "- \n",
     "1. ", "A. ", "e.g. ", "* [1] so\n", "Sources: ", "#", "【1†x】", "x\n", "。", "1,", "and ",
-)  # fmt: skip
-
-
-@pytest.mark.timeout(60)
-@pytest.mark.parametrize("n", [10_000, pytest.param(100_000, marks=pytest.mark.heavy)])
-@pytest.mark.parametrize("piece", LONG)
+))  # fmt: skip
 def test_a_long_text_of_one_piece_is_cut(piece: str, n: int) -> None:
     """Each took minutes where a pattern was tried again at every place of a run."""
     for text in (piece * (n // len(piece)), "So [1]. " + piece * (n * 3 // 10) + "x"):

@@ -1,10 +1,11 @@
 """BERTScore over the runs of a query, on tiny encoders."""
 
-import json
 from itertools import combinations
 from pathlib import Path
 
 import pytest
+
+from json_lines import jsonl
 
 pytest.importorskip("torch", reason="models are not installed")
 
@@ -67,13 +68,12 @@ def test_empty_answers_cannot_be_compared_with_each_other(models: Models) -> Non
 
 
 def test_a_run_with_a_local_model_end_to_end(folder: str, tmp_path: Path) -> None:
-    data = tmp_path / "data.jsonl"
     lines = [
         {"id": f"q{query}", "repeat": repeat, "answer": SENTENCES[(query + repeat) % 7]}
         for repeat in range(3)
         for query in range(4)
     ]
-    data.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    data = jsonl(tmp_path / "data.jsonl", *lines)
     result = ragassay.evaluate(
         data, "consistency", models={XLM: folder}, options={"layer": 2, "rescale": False},
         save=tmp_path / "run",

@@ -10,6 +10,7 @@ from ragassay.metrics.answer.word_overlap import rouge
 from ragassay.metrics.consistency.runs_alike import sentences, union_lcs
 from ragassay.metrics.consistency.runs_spread import SCORES, UNSCORED, scores_of
 from ragassay.metrics.core import naming
+from scored import value
 
 
 def group(*answers: str | None, **given: Any) -> Sample:
@@ -28,13 +29,6 @@ def by_id(names: str) -> list[Passage]:
 
 def said(name: str, sample: Sample) -> Outcome:
     return naming.parse(name).score(sample)
-
-
-def value(name: str, sample: Sample) -> float:
-    found = said(name, sample)
-    assert isinstance(found, Score), found
-    assert found.number is not None
-    return found.number
 
 
 def scores(*values: Any, **unscored: Any) -> Sample:

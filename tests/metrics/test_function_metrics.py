@@ -269,10 +269,9 @@ def test_functions_stand_beside_suites_and_names() -> None:
             ragassay.evaluate(data, [wrong])  # type: ignore[list-item]
 
 
-def test_two_versions_of_a_function_are_not_compared(tmp_path: Path, monkeypatch: Any) -> None:
-    module = tmp_path / "edited_metrics.py"
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(str(tmp_path))
+def test_two_versions_of_a_function_are_not_compared(here: Path, monkeypatch: Any) -> None:
+    module = here / "edited_metrics.py"
+    monkeypatch.syspath_prepend(str(here))
     results = []
     for most in (3, 4):
         sys.modules.pop("edited_metrics", None)
@@ -300,12 +299,11 @@ class Nothing: pass
 '''
 
 
-def test_the_command_line_takes_module_and_function(tmp_path, monkeypatch, capsys) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(str(tmp_path))
+def test_the_command_line_takes_module_and_function(here, monkeypatch, capsys) -> None:
+    monkeypatch.syspath_prepend(str(here))
     sys.modules.pop("users_metrics", None)
-    (tmp_path / "users_metrics.py").write_text(MODULE)
-    (tmp_path / "d.jsonl").write_text('{"id": "1", "answer": "Ann did it"}\n')
+    (here / "users_metrics.py").write_text(MODULE)
+    (here / "d.jsonl").write_text('{"id": "1", "answer": "Ann did it"}\n')
     named = "users_metrics:n_words,users_metrics:starts_big(letters=2),BLEU"
     assert call(["run", "d.jsonl", "-m", named, "-o", "out"]) == 0
     again = ragassay.open_run("out")

@@ -12,8 +12,7 @@ from collections import Counter
 import pytest
 import sacrebleu
 
-from ragassay import Answer, Sample, Score
-from ragassay.metrics.core import naming
+from scored import answered, value
 
 SENTENCES = {
     "en": "the old town hall opens at nine , closes at six and has no lift",
@@ -39,13 +38,6 @@ def pairs(language: str) -> list[tuple[str, str]]:
     ]
 
 
-def value(name: str, answer: str, reference: str) -> float:
-    sample = Sample(id="q", answer=Answer(answer), references=(reference,))
-    outcome = naming.parse(name).score(sample)
-    assert isinstance(outcome, Score)
-    return float(outcome.value)
-
-
 def mlqa_words(text: str, language: str) -> list[str]:
     plain = "".join(one for one in text.lower() if unicodedata.category(one)[0] != "P")
     if language in ("zh", "ja"):
@@ -64,14 +56,15 @@ def test_token_f1_is_that_of_mlqa_where_texts_hold_no_numbers(language: str) -> 
     articles = "(articles=drop)" if language == "en" else ""
     for answer, reference in pairs(language):
         expected = mlqa_f1(answer, reference, language)
-        assert value(f"token_f1{articles}", answer, reference) == pytest.approx(expected), answer
+        found = value(f"token_f1{articles}", answered(answer, reference))
+        assert found == pytest.approx(expected), answer
 
 
 def test_bleu_of_chinese_is_sacrebleus() -> None:
     peer = sacrebleu.metrics.BLEU(effective_order=True, tokenize="zh")
     for answer, reference in pairs("zh"):
         expected = peer.sentence_score(answer, [reference]).score / 100
-        assert value("BLEU(tokenize=zh)", answer, reference) == pytest.approx(expected)
+        assert value("BLEU(tokenize=zh)", answered(answer, reference)) == pytest.approx(expected)
 
 
 def test_rouge_of_chinese_is_that_of_rouge_chinese_by_characters() -> None:
@@ -86,5 +79,5 @@ def test_rouge_of_chinese_is_that_of_rouge_chinese_by_characters() -> None:
         answer, reference = ("，".join(one.split()) for one in cut)
         (found,) = peer.get_scores([cut[0]], [cut[1]])
         for ours, theirs in (("rouge1", "rouge-1"), ("rougeL", "rouge-l")):
-            mine = value(f"{ours}(tokens=unicode)", answer, reference)
+            mine = value(f"{ours}(tokens=unicode)", answered(answer, reference))
             assert mine == pytest.approx(found[theirs]["f"], abs=1e-4), (ours, answer, reference)

@@ -4,26 +4,17 @@ import pytest
 from hypothesis import given, strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 
-from ragassay import Answer, Reason, Sample, Score, Unscored
+from ragassay import Reason, Sample, Score, Unscored
 from ragassay.base.errors import RagassayWarning, UsageError
 from ragassay.metrics.answer.references import ultrarag_normal
 from ragassay.metrics.answer.word_overlap import MEASURES, PRF, rouge
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Window
+from scored import answered as sample, value
 
 WORDS = ["the", "cats", "cat", "running", "runs", "Ran", "easily", "a2", "北京", "é", "-", "."]
 texts = st.lists(st.sampled_from(WORDS), max_size=30).map(" ".join) | st.text(max_size=40)
 SCORERS = {stem: RougeScorer(list(MEASURES), use_stemmer=stem) for stem in (False, True)}
-
-
-def sample(answer: str, *references: str) -> Sample:
-    return Sample(id="q", answer=Answer(answer), references=references)
-
-
-def value(name: str, answer: str, *references: str) -> float:
-    outcome = naming.parse(name).score(sample(answer, *references))
-    assert isinstance(outcome, Score) and isinstance(outcome.value, float)
-    return outcome.value
 
 
 @given(texts, texts, st.booleans())
@@ -45,7 +36,7 @@ def test_ultrarags_rouge_is_rouge_score_on_its_normal_form(answer, references) -
     golds = [ultrarag_normal(text) for text in references]
     theirs = [SCORERS[True].score(gold, ultrarag_normal(answer)) for gold in golds]
     for ours, measure in (("rouge-1", "rouge1"), ("rouge-2", "rouge2"), ("rouge-l", "rougeL")):
-        assert value(ours, answer, *references) == max(t[measure].fmeasure for t in theirs)
+        assert value(ours, sample(answer, *references)) == max(t[measure].fmeasure for t in theirs)
 
 
 def test_a_reference_given_as_a_text_is_one_reference() -> None:
@@ -55,13 +46,13 @@ def test_a_reference_given_as_a_text_is_one_reference() -> None:
 
 
 def test_identical_chinese_texts_score_one_with_words_of_any_script() -> None:
-    assert value("rougeL", "北京是首都", "北京是首都") == 0.0
-    assert value("rougeL(tokens=unicode)", "北京是首都", "北京是首都") == 1.0
-    assert value("rouge2(tokens=unicode)", "北京大学", "北京") == pytest.approx(
+    assert value("rougeL", sample("北京是首都", "北京是首都")) == 0.0
+    assert value("rougeL(tokens=unicode)", sample("北京是首都", "北京是首都")) == 1.0
+    assert value("rouge2(tokens=unicode)", sample("北京大学", "北京")) == pytest.approx(
         2 * (1 / 3) / (4 / 3)
     )
-    assert value("rouge1(tokens=unicode)", "cats", "cat") == 1
-    assert value("rouge1(tokens=unicode,stem=false)", "cats", "cat") == 0
+    assert value("rouge1(tokens=unicode)", sample("cats", "cat")) == 1
+    assert value("rouge1(tokens=unicode,stem=false)", sample("cats", "cat")) == 0
     by_rules = {name: naming.parse(name).signature for name in ("rouge1(tokens=unicode)", "rougeL")}
     assert ["words=" in one for one in by_rules.values()] == [True, False]
     outcome = naming.parse("rougeL").score(sample("北京", "北京"))

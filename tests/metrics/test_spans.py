@@ -1,22 +1,20 @@
 """Spans of documents: overlap, matches and characters."""
 
-from functools import cache
 from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
 
 from ragassay.base.sample import GoldPassage, Passage, Sample
-from ragassay.base.score import Reason, Score, Unscored
+from ragassay.base.score import Reason, Unscored
 from ragassay.metrics.chunks.spans import Span, covered, overlaps
 from ragassay.metrics.core import naming
+from scored import parse, value
 
 ALL = (
     *("SpanP@3", "SpanR@3", "SpanF1@3", "SpanHit@3"),
     *("CharP", "CharR", "CharF1", "CharIoU", "CharNDCG"),
 )
-
-parse = cache(naming.parse)
 
 
 def sample(retrieved: Any, gold: Any) -> Sample:
@@ -25,12 +23,6 @@ def sample(retrieved: Any, gold: Any) -> Sample:
         passages=tuple(Passage(document=d, start=s, end=e) for d, s, e in retrieved),
         gold=tuple(GoldPassage(document=d, start=s, end=e) for d, s, e in gold),
     )
-
-
-def value(metric: str, one: Sample) -> float:
-    outcome = parse(metric).score(one)
-    assert isinstance(outcome, Score), outcome
-    return float(outcome.value)
 
 
 @st.composite

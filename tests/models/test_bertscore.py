@@ -4,6 +4,7 @@ import itertools
 import math
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -272,11 +273,8 @@ def test_when_memory_runs_out_half_as_many_go_on(folders: dict[str, str], monkey
 
 def test_a_text_that_does_not_fit_alone_says_so(folders: dict[str, str], monkeypatch) -> None:
     ours = encoder(folders["bert"])
-
-    def never(rows: Any, batch: Any) -> Any:
-        raise torch.OutOfMemoryError("CUDA out of memory")
-
-    monkeypatch.setattr(ours, "_forward", never)
+    short = torch.OutOfMemoryError("CUDA out of memory")
+    monkeypatch.setattr(ours, "_forward", Mock(side_effect=short))
     with pytest.raises(MemoryError, match="tokens does not fit into memory"):
         compare(ours, PAIRS[:3])
 

@@ -13,6 +13,7 @@ from hypothesis import given as drawn, settings, strategies as st
 
 import ragassay
 import tiny_hhem
+from json_lines import jsonl
 from ragassay import Reason
 from ragassay.base.sample import Passage, Sample
 from ragassay.base.score import Score, Unscored
@@ -152,8 +153,6 @@ def refusal(place: Path, folders: dict[str, str]) -> str:
 
 
 NAME = "t5.transformer.encoder.block.1.layer.0.SelfAttention.k.weight"
-
-
 SHARED = "t5.transformer.shared.weight"
 OTHER = "t5.transformer.encoder.embed_tokens.weight"
 
@@ -335,12 +334,10 @@ def test_a_long_passage_is_read_to_its_end_and_the_window_can_be_found_in_it(mod
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    path = tmp_path / "data.jsonl"
     passages = [{"id": one.id, "text": one.text} for one in PASSAGES]
     asked = {"query": "What is heavy?", "passages": passages}
     rows = [{"id": f"q{n}", **asked, "answer": f"Iron {n} [1]."} for n in range(3)]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
+    return jsonl(tmp_path / "data.jsonl", *rows)
 
 
 def test_the_suite_has_hhems_column_with_a_folder(data, folders, tmp_path, capsys) -> None:

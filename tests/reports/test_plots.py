@@ -1,6 +1,5 @@
 """Charts and ``ragassay plot``: what was computed or what files say is drawn, and legible."""
 
-import json
 import re
 import struct
 import sys
@@ -15,6 +14,7 @@ from hypothesis import given, strategies as st
 
 import plot_files
 import ragassay
+from json_lines import jsonl
 from plot_reading import drawn, labels, marks, overlaps, words
 from ragassay.base.errors import UsageError
 from ragassay.base.score import Outcome, Reason, Score, Unscored
@@ -206,13 +206,12 @@ def test_a_query_without_statistics_counts_as_missing(tmp_path: Path) -> None:
 
 
 def test_a_run_folder_gives_its_consistency(tmp_path: Path, capsys) -> None:
-    data = tmp_path / "d.jsonl"
     lines = [
         {"id": f"q{at}", "repeat": repeat, "query": "Where?", "answer": f"By the river {repeat}."}
         for at in range(3)
         for repeat in range(3)
     ]
-    data.write_text("\n".join(map(json.dumps, lines)))
+    data = jsonl(tmp_path / "d.jsonl", *lines)
     folder, target = tmp_path / "run", tmp_path / "c.svg"
     assert call(["run", str(data), "-s", "consistency", "-o", str(folder)]) == 0
     command = ["plot", "-e", "consistency", "-o", str(target)]

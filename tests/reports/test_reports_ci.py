@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import ragassay
+from json_lines import jsonl
 from ragassay.base.errors import UsageError
 from ragassay.base.note import Note
 from ragassay.base.score import Score
@@ -35,9 +36,8 @@ def records() -> list[dict[str, object]]:
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run folder with a gate that passes, one that fails, and one that is undecided."""
     place = tmp_path_factory.mktemp("run")
-    lines = "".join(json.dumps(one) + "\n" for one in records())
-    (place / "answers.jsonl").write_text(lines)
-    words = [str(place / "answers.jsonl"), "-m", "em,f1", "-o", str(place / "out")]
+    data = jsonl(place / "answers.jsonl", *records())
+    words = [str(data), "-m", "em,f1", "-o", str(place / "out")]
     words += [word for gate in GATES for word in ("--fail-under", gate)]
     assert call(["run", *words]) == 1
     return place / "out"

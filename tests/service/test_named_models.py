@@ -23,16 +23,15 @@ from stored_records import a_task, asking, item
 pytestmark = pytest.mark.usefixtures("forked")
 
 HTML = {"Accept": "text/html"}
-ADDRESSES = [
+
+
+@pytest.mark.parametrize("options", [
     {"judge": ["http://10.0.0.1/v1#m"]}, {"judge": ["openai:gpt-4o-mini"]},
     {"judge": ["offline", "http://user:PW@10.0.0.1/v1#m"]}, {"judge": "http://10.0.0.1/v1#m"},
     {"judge": ["replay:/etc/passwd"]}, {"judge": ["offline:encoder"]}, {"judge": ["os:system"]},
     {"embedder": "http://10.0.0.1/v1#m"}, {"embedder": "/etc"}, {"metrics": ["os:system"]},
     {"suite": ["os:system"]}, {"suite": ["trecrag"], "nuggets": "/etc/passwd"},
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("options", ADDRESSES)
+])  # fmt: skip
 def test_a_client_names_no_address_file_or_function(store: Store, options: dict[str, Any]) -> None:
     store.models = NamedModels.parse(["fast=http://127.0.0.1:9/v1#m"])
     task = a_task(store, item(1))

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import ragassay
+from json_lines import jsonl
 from ragassay.cli.command_line import call
 from scripted_judge import Scripted
 
@@ -148,9 +149,8 @@ EXPORT = Path(__file__).parents[1] / "formats" / "exports" / "mlflow-3.17.2-trac
 
 
 def test_traces_without_references_give_numbers_at_once(tmp_path: Path, capsys) -> None:
-    path = tmp_path / "traces.jsonl"
-    path.write_text("".join(json.dumps(one) + "\n" for one in TRACES))
-    assert call(["run", str(path), "--json"]) == 0
+    path = str(jsonl(tmp_path / "traces.jsonl", *TRACES))
+    assert call(["run", path, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     scored = {name: one["mean"] for name, one in found["metrics"].items()}
     assert scored == {"faithfulness": 1.0, "answered": 1.0}

@@ -1,6 +1,5 @@
 import csv
 import dataclasses
-import json
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +7,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 import ragassay
+from json_lines import jsonl
 from ragassay import examples
 from ragassay.base.sample import Answer, Passage, Sample
 from ragassay.base.score import Reason, Score, Unscored
-from ragassay.engine.results.result import Result
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
 from ragassay.judges.question import Question
@@ -97,9 +96,7 @@ def outcomes(samples: Sample | list[Sample], judge: Judge, **options: Any) -> An
 
 @pytest.fixture
 def recorded(tmp_path: Path) -> Replay:
-    path = tmp_path / "recorded.jsonl"
-    path.write_text("".join(json.dumps(line) + "\n" for line in RECORDED))
-    return Replay(path)
+    return Replay(jsonl(tmp_path / "recorded.jsonl", *RECORDED))
 
 
 def test_the_specs_worked_example_comes_out_as_published(recorded: Replay) -> None:
@@ -210,18 +207,14 @@ def test_attribution_numbers_chunks_from_one_in_their_order() -> None:
     assert len(judge.questions) == 2 and judge.questions[0] == judge.questions[1]
 
 
-def table(result: Result, path: Path) -> list[dict[str, str]]:
-    published_csv.write_ragreport(result, path)
-    with path.open(encoding="utf-8", newline="") as stream:
-        return list(csv.DictReader(stream))
-
-
 def test_the_table_has_value_and_explanation_of_each_metric(tmp_path: Path) -> None:
     judge = told(report_on_context=ALL["report_on_context"], contradiction=STARS)
     two = (Passage("=HYPERLINK(1)"), Passage("two"))
     silent = dataclasses.replace(without("response"), id="silent", passages=two)
     result = ragassay.evaluate([SAMPLE, silent], "ragreport", judge=judge)
-    first, second = table(result, tmp_path / "ragreport.csv")
+    published_csv.write_ragreport(result, tmp_path / "ragreport.csv")
+    with (tmp_path / "ragreport.csv").open(encoding="utf-8", newline="") as stream:
+        first, second = csv.DictReader(stream)
     assert [first["id"], first["user_input"], first["response"]] == ["ects", QUERY, RESPONSE]
     assert [first[name] for name in SIX] == ["4", "3", "55", "[1]", "4", ""]
     assert first["relevance_explanation"] == "about relevance"

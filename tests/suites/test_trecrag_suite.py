@@ -194,10 +194,8 @@ def test_several_runs_are_prefixed_and_one_that_failed_is_empty_or_dropped(tmp_p
 
 
 def test_what_the_judge_did_not_answer_is_an_empty_cell_and_never_a_half(tmp_path: Path) -> None:
-    def sulking(question: Question[Any]) -> Any:
-        return Reason.REFUSED if question.kind == "assign_nuggets" else judge(question)
-
-    result = evaluated([sample()], tmp_path, sulking)
+    refused = {"assign_nuggets": Reason.REFUSED}
+    result = evaluated([sample()], tmp_path, lambda one: refused.get(one.kind) or judge(one))
     write_reports(result, formats=["trecrag", "ore"])
     (ours,), (theirs,) = table(tmp_path / "trecrag.csv"), table(tmp_path / ORE)
     for column in (

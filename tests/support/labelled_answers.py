@@ -1,9 +1,9 @@
 """Answers of systems to a small golden set, and what people say of them."""
 
-import json
 from pathlib import Path
 from typing import Any
 
+from json_lines import jsonl
 from ragassay.review.answer_labels import AnswerLabels
 from reviewed_set import small
 
@@ -12,12 +12,10 @@ PASSAGES = ["The library opens at nine.", "Cards cost five euros."]
 
 def answered(folder: Path, *systems: str) -> Path:
     """Answers to the two items, by systems."""
-    path = folder / "answers.jsonl"
     records = [{"id": f"i{n}", "query": f"When does it open? {n}", "system": system,
                 "passages": PASSAGES, "answer": f"At nine, says {system}."} for system in systems
                or ("one",) for n in range(2)]  # fmt: skip
-    path.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
-    return path
+    return jsonl(folder / "answers.jsonl", *records)
 
 
 def labelled(folder: Path, *systems: str, metrics: tuple[str, ...] = ("umbrela",),

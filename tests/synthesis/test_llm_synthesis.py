@@ -99,10 +99,9 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path: Path, server: LLMServer, monkeypatch: pytest.MonkeyPatch) -> Desk:
-    monkeypatch.chdir(tmp_path)
+def desk(here: Path, server: LLMServer) -> Desk:
     server.settings.rule = honest
-    return Desk(tmp_path, server)
+    return Desk(here, server)
 
 
 def test_a_model_writes_and_another_one_checks(desk: Desk) -> None:

@@ -40,11 +40,10 @@ output: {{format: csv, base_filename: asked, include_metadata: true}}
 
 
 @pytest.fixture
-def config(tmp_path: Path, server: LLMServer, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def config(here: Path, server: LLMServer, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("WRITERS_KEY", "sk-of-a-test")
     server.settings.rule = honest
-    path = tmp_path / "generation.yaml"
+    path = here / "generation.yaml"
     path.write_text(CONFIG.format(path=DOCUMENTS, url=server.url, answers="true"))
     return path
 

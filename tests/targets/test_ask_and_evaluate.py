@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import ragassay
+from json_lines import jsonl
 from llm_server import LLMServer
 from ragassay.base.errors import InputError, RagassayWarning, UsageError
 from ragassay.cli.command_line import call
@@ -20,8 +21,7 @@ from system_server import SystemServer, echo
 
 @pytest.fixture(autouse=True)
 def _queries(desk: Path) -> None:
-    lines = (json.dumps({"id": f"q{n}", "query": f"What is {n}?"}) for n in range(160))
-    Path("queries.jsonl").write_text("\n".join(lines))
+    jsonl("queries.jsonl", *({"id": f"q{n}", "query": f"What is {n}?"} for n in range(160)))
 
 
 def test_a_judge_is_asked_before_the_last_query_is(capsys, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,7 +110,7 @@ def golden() -> Path:
     Path("docs/bus.md").write_text(f"# Bus\n\n{' '.join(FACTS)}\n")
     spans = [{"text": one, "document": "bus"} for one in FACTS]
     records = [{"id": f"g{n}", "query": f"Fact {n}?", "gold": [spans[n]]} for n in range(3)]
-    Path("set.jsonl").write_text("".join(json.dumps(one) + "\n" for one in records))
+    jsonl("set.jsonl", *records)
     assert call(["golden", "import", "set.jsonl", "--documents", "docs", "-o", "golden"]) == 0
     made = GoldenSet.open(Path("golden"))
     for item in made.items[:2]:

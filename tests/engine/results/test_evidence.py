@@ -1,9 +1,10 @@
 """From a score to the words behind it and back: votes, metrics of one's own, what is shown."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -13,7 +14,6 @@ from llm_rule import Request
 from llm_server import LLMServer
 from question_examples import PASSAGE
 from ragassay.base.errors import UsageError
-from ragassay.base.score import Outcome
 from ragassay.cli.command_line import call
 from ragassay.engine.results.folders.run_folder import open_run
 from ragassay.engine.results.result import Result
@@ -22,7 +22,7 @@ from ragassay.engine.run.rescoring import explain
 from ragassay.judges.offline import LONGEST
 from ragassay.judges.questions.grading import RelevanceGrade
 from ragassay.metrics.core import metric
-from ragassay.metrics.core.metric import Window, scored
+from ragassay.metrics.core.metric import scored
 from ragassay.metrics.grounding.hallucination import Hhem
 from ragassay.models.weights.weight_files import Unavailable
 from ragassay.reports.views.evidence_view import evidence_report
@@ -160,14 +160,11 @@ def test_a_metric_that_is_not_known_here_is_explained_all_the_same(tmp_path, cap
 
 
 def test_a_score_of_a_model_that_is_not_here_is_left_as_it_is(tmp_path, monkeypatch, capsys):
-    def measured(self: Hhem, window: Window, rows: Sequence[int]) -> Sequence[Outcome]:
-        return [scored(0.5) for _ in rows]
-
     with monkeypatch.context() as here:
-        here.setattr(Hhem, "measure", measured)
+        here.setattr(Hhem, "measure", lambda metric, window, rows: [scored(0.5) for _ in rows])
         result = ragassay.evaluate(DATA, ["hhem", "em"], save=tmp_path / "run")
     assert scores(result)["hhem"] == 0.5
-    monkeypatch.setattr(Hhem, "measure", unavailable)
+    monkeypatch.setattr(Hhem, "measure", Mock(side_effect=Unavailable("it is not here")))
     lacking = rescoring.rescore(ragassay.evaluate(DATA, ["hhem", "em"]))
     assert (lacking.unmeasured, lacking.n_scores, lacking.different) == (0, 2, ())
     again = rescoring.rescore(open_run(tmp_path / "run"))
@@ -175,10 +172,6 @@ def test_a_score_of_a_model_that_is_not_here_is_left_as_it_is(tmp_path, monkeypa
     assert call(["rescore", str(tmp_path / "run")]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "rest on a model that is not here ('ragassay models'), or on vectors" in said
-
-
-def unavailable(self: Hhem, window: Window, rows: Sequence[int]) -> Sequence[Outcome]:
-    raise Unavailable("it is not here")
 
 
 def test_a_sample_that_is_not_there_or_there_twice_is_said_with_what_there_is() -> None:

@@ -1,12 +1,12 @@
 """A run whose system gave no answer at all is told in a sentence, not in tables without a value."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import ragassay
+from json_lines import jsonl
 from ragassay.cli.command_line import call
 
 SAID = "The system gave no answer: 6 of 6 samples are failures (5 with connection: it is down; "
@@ -24,8 +24,7 @@ def records(up: bool) -> list[dict[str, Any]]:
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs")
     for name, up in (("down", False), ("up", True)):
-        data = folder / f"{name}.jsonl"
-        data.write_text("".join(f"{json.dumps(one)}\n" for one in records(up)))
+        data = jsonl(folder / f"{name}.jsonl", *records(up))
         expected = 0 if up else 3
         assert call(["run", str(data), "-s", "qa,retrieval", "-o", str(folder / name)]) == expected
     return folder

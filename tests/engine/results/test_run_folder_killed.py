@@ -1,6 +1,5 @@
 """A run that is killed at any moment leaves no folder that reads as whole and mixes two runs."""
 
-import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -9,20 +8,19 @@ from typing import Any
 import pytest
 
 import ragassay
+from json_lines import jsonl
 from ragassay.base.errors import InputError
 from ragassay.reports.run_reports import write_reports
 
 
 def data(folder: Path, letter: str) -> Path:
     """Two runs of three queries, whose ids, texts and system say which file they are from."""
-    path = folder / f"{letter}.jsonl"
     rows = [
         {"id": f"{letter}{n}", "system": letter, "repeat": repeat,
          "answer": f"{letter} says {n + repeat}", "references": [f"{letter} says {n}"]}
         for n in range(3) for repeat in range(2)
     ]  # fmt: skip
-    path.write_text("\n".join(map(json.dumps, rows)))
-    return path
+    return jsonl(folder / f"{letter}.jsonl", *rows)
 
 
 def letters(folder: Path) -> set[str]:

@@ -1,7 +1,6 @@
 """Samples of a time interval, both ends included (ML cube's from_timestamp and to_timestamp)."""
 
 import gzip
-import json
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -9,6 +8,7 @@ from typing import Any
 import pytest
 
 import ragassay
+from json_lines import jsonl
 from ragassay.base.errors import InputError, UsageError
 from ragassay.cli.command_line import call
 from ragassay.engine.config.run_config import make_config
@@ -27,9 +27,7 @@ def kept(data: Any = RECORDS, **options: Any) -> list[str]:
 
 
 def file_of(records: list[dict[str, Any]], folder: Path) -> Path:
-    path = folder / "rows.jsonl"
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
-    return path
+    return jsonl(folder / "rows.jsonl", *records)
 
 
 @pytest.mark.parametrize(("interval", "ids"), [

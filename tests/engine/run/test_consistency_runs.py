@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import ragassay
+from json_lines import jsonl
 from ragassay.base.errors import InputError, UsageError
 from ragassay.cli.command_line import call
 from ragassay.engine.config.metric_selection import select_metrics
@@ -46,12 +47,7 @@ def records(**further: Any) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    return written(tmp_path / "data.jsonl", records())
-
-
-def written(path: Path, lines: list[dict[str, Any]]) -> Path:
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    return path
+    return jsonl(tmp_path / "data.jsonl", *records())
 
 
 def inner(result: Result) -> Result:
@@ -115,14 +111,14 @@ def test_the_inner_folder_is_a_run_for_every_command(data: Path, tmp_path: Path,
 
 def test_queries_that_were_run_once_leave_nothing_to_say(tmp_path: Path, capsys) -> None:
     once = [line for line in records() if line["repeat"] == 0]
-    data = written(tmp_path / "once.jsonl", once)
+    data = jsonl(tmp_path / "once.jsonl", *once)
     assert call(["run", str(data), "--suite", "consistency"]) == 3
     assert "needs two runs" in " ".join(capsys.readouterr().out.split())
     assert call(["run", str(data), "--suite", "qa", "--suite", "consistency"]) == 0
-    mixed = written(tmp_path / "mixed.jsonl", records()[:4])  # b twice, a twice
+    mixed = jsonl(tmp_path / "mixed.jsonl", *records()[:4])  # b twice, a twice
     found = inner(ragassay.evaluate(mixed, ["em", "consistency"]))
     assert found.summary.metrics["consistency_em.mean"].n_scored == 2
-    some = written(tmp_path / "some.jsonl", records()[:3])  # b twice, a once
+    some = jsonl(tmp_path / "some.jsonl", *records()[:3])  # b twice, a once
     found = inner(ragassay.evaluate(some, ["em", "consistency"]))
     assert found.summary.metrics["consistency_em.mean"].n_scored == 1
     assert any("1 of 2 queries was run only once" in said for said in found.summary.warnings)
@@ -134,7 +130,7 @@ def test_queries_that_were_run_once_leave_nothing_to_say(tmp_path: Path, capsys)
 def test_records_that_repeat_a_query_without_saying_so_are_refused(tmp_path: Path) -> None:
     lines = [{k: v for k, v in line.items() if k != "repeat"} for line in records()]
     with pytest.raises(InputError, match=r"(?s)line 3.*already given in line 2.*repeat"):
-        ragassay.evaluate(written(tmp_path / "data.jsonl", lines), "consistency")
+        ragassay.evaluate(jsonl(tmp_path / "data.jsonl", *lines), "consistency")
 
 
 def several_systems() -> list[dict[str, Any]]:
@@ -152,7 +148,7 @@ def several_systems() -> list[dict[str, Any]]:
 
 
 def test_systems_are_looked_at_apart(tmp_path: Path) -> None:
-    data = written(tmp_path / "data.jsonl", several_systems())
+    data = jsonl(tmp_path / "data.jsonl", *several_systems())
     result = ragassay.evaluate(data, ["f1", "consistency"], save=tmp_path / "run")
     found = inner(result)
     assert found.summary.n_samples == 12 and found.summary.n_queries == 6
@@ -175,7 +171,7 @@ def test_systems_are_looked_at_apart(tmp_path: Path) -> None:
 
 def test_the_csv_has_open_rag_evals_columns_as_strict_json(data: Path, tmp_path: Path) -> None:
     metrics = ["umbrela", "nuggets.vital", "citation.f1", "no_answer", "answered"]
-    written(data, [*records()[:4], records()[5]])  # the second query has two runs
+    jsonl(data, *records()[:4], records()[5])  # the second query has two runs
     result = ragassay.evaluate(data, [*metrics, "consistency"], save=tmp_path / "run")
     assert write_reports(result)["consistency"] == tmp_path / "run" / "consistency.csv"
     rows = list(csv.DictReader((tmp_path / "run" / "consistency.csv").open()))
@@ -269,7 +265,7 @@ def test_a_judged_suite_and_its_consistency(data: Path, tmp_path: Path) -> None:
 def test_runs_that_ask_for_other_things_are_told(tmp_path: Path) -> None:
     lines = records()
     lines[3]["references"] = ["Lyon"]
-    found = inner(ragassay.evaluate(written(tmp_path / "data.jsonl", lines), ["em", "consistency"]))
+    found = inner(ragassay.evaluate(jsonl(tmp_path / "data.jsonl", *lines), ["em", "consistency"]))
     assert any("1 query differ in what they ask" in said for said in found.summary.warnings)
     assert next(found.samples).runs[1].references == ("Lyon",)
 
@@ -310,7 +306,7 @@ def test_what_cannot_be_meant_is_a_usage_error(options: dict[str, Any], message:
 
 
 def test_a_dry_run_counts_the_queries_with_repeats(data: Path, capsys) -> None:
-    written(data, records()[:3])  # two runs, and one
+    jsonl(data, *records()[:3])  # two runs, and one
     assert call(["run", str(data), "-s", "qa,consistency", "--dry-run"]) == 0
     assert "consistency: 1 query with two runs or more" in capsys.readouterr().out
     assert call(["run", str(data), "-s", "qa", "--dry-run", "--json"]) == 0

@@ -1,11 +1,11 @@
 """Turns of one conversation belong together, also where only the ids tell which they are."""
 
-import json
 from pathlib import Path
 
 import pytest
 
 import ragassay
+from json_lines import jsonl
 from ragassay.base.sample import Sample
 from ragassay.cli.command_line import call
 from ragassay.texts.document_names import TURN_ID, conversations_of_ids, named_conversation
@@ -68,8 +68,7 @@ def test_metadata_wins_over_ids() -> None:
 
 
 def test_the_flag_and_the_run_folder_know_the_conversations_of_ids(tmp_path: Path, capsys) -> None:
-    data = tmp_path / "data.jsonl"
-    data.write_text("".join(json.dumps(one) + "\n" for one in records(TURNS)))
+    data = jsonl(tmp_path / "data.jsonl", *records(TURNS))
     words = ["run", str(data), "-m", "em", "-o", f"{tmp_path}/run"]
     for extra in ([], ["--cluster-by", "conversation_id"]):
         assert call([*words, *extra]) == 0

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from json_lines import jsonl
 from llm_server import LLMServer
 from ragassay.base import yaml_files
 from ragassay.cli.command_line import call
@@ -21,9 +22,7 @@ SAMPLE = {
 
 
 def write(folder: Path) -> Path:
-    path = folder / "data.jsonl"
-    path.write_text("\n".join(json.dumps({"id": f"q{n}", **SAMPLE}) for n in range(3)))
-    return path
+    return jsonl(folder / "data.jsonl", *({"id": f"q{n}", **SAMPLE} for n in range(3)))
 
 
 def run_of(factory: pytest.TempPathFactory, *words: str) -> Path:

@@ -367,8 +367,7 @@ def test_an_unknown_option_names_the_nearest() -> None:
         ragassay.evaluate(RECORDS, "retrieval", metrics="em", ks=[5])
 
 
-def test_a_run_folder_can_be_run_again_from_its_own_configuration(tmp_path, monkeypatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_run_folder_can_be_run_again_from_its_own_configuration(here, monkeypatch) -> None:
     Path("data.jsonl").write_bytes(b"".join(orjson.dumps(r) + b"\n" for r in RECORDS))
     words = ["--seed", "3", "--interval", "t", "--level", "0.9", "--where", "topic=x,y", "-n", "3"]
     words += ["--slice-by", "topic", "--cluster-by", "topic", "-m", "em,answer_match"]
@@ -377,8 +376,8 @@ def test_a_run_folder_can_be_run_again_from_its_own_configuration(tmp_path, monk
     assert (config["level"], config["limit"], config["slice_by"]) == (0.9, 3, ["topic"])
     assert config["judged_by"] == ragassay.open_run("runs/one").summary.judging.signature
     monkeypatch.chdir("/")
-    assert call(["run", str(tmp_path / "runs/one/run.yaml"), "-o", str(tmp_path / "two")]) == 0
-    one, two = (ragassay.open_run(tmp_path / name) for name in ("runs/one", "two"))
+    assert call(["run", str(here / "runs/one/run.yaml"), "-o", str(here / "two")]) == 0
+    one, two = (ragassay.open_run(here / name) for name in ("runs/one", "two"))
     assert one.summary.metrics == two.summary.metrics and one.summary.slices == two.summary.slices
     assert [*one.scores] == [*two.scores]
     own = {"output": "../runs/one", "data": "../../data.jsonl"}

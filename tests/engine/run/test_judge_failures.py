@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from json_lines import jsonl
 from llm_server import LLMServer
 from ragassay.cli.command_line import call
 from ragassay.reports.text.wording import sentence
@@ -19,13 +20,10 @@ pytestmark = pytest.mark.usefixtures("no_long_waits")
 
 
 @pytest.fixture
-def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def data(here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("RAGASSAY_API_KEY", raising=False)
-    found = tmp_path / "answers.jsonl"
     each = ({**RECORD, "id": f"q{at}", "answer": "Herbert." * (at > 0)} for at in range(3))
-    found.write_text("".join(json.dumps(one) + "\n" for one in each))
-    return found
+    return jsonl(here / "answers.jsonl", *each)
 
 
 def outputs(data: Path, url: str, capsys, timeout: str = "5") -> tuple[str, dict]:
@@ -72,9 +70,8 @@ def test_the_reason_is_told_where_another_metric_scored(settings, reason, says, 
     ({"faults": lambda request: "error_500"}, "16 requests in a row failed in the same way"),
 ])  # fmt: skip
 def test_why_the_asking_ended_is_told(settings, why: str, tmp_path: Path, capsys) -> None:
-    path = tmp_path / "many.jsonl"
     records = ({**RECORD, "id": f"q{at}", "answer": f"Herbert {at}."} for at in range(120))
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    path = jsonl(tmp_path / "many.jsonl", *records)
     with LLMServer(**settings) as server:
         words = ["run", str(path), "--metrics", "answered", "--judge", f"{server.url}#m2"]
         words += ["--ledger", str(tmp_path / "ledger.sqlite")]

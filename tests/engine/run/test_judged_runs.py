@@ -102,7 +102,7 @@ def test_a_failed_answer_is_unscored_and_the_signature_names_judge_and_prompt() 
     assert result.config["signatures"]["test_tried"] == metric.signature
 
 
-def test_each_option_of_asking_reaches_the_judge(tmp_path: Path, monkeypatch) -> None:
+def test_each_option_of_asking_reaches_the_judge(here: Path) -> None:
     given: dict[str, Any] = {
         "concurrency": 1, "rpm": 2.0, "tpm": 3.0, "timeout": 4.0, "temperature": 0.5, "top_p": 1.0,
         "presence_penalty": -2, "frequency_penalty": 2, "max_tokens": 9, "key_file": "k",
@@ -119,7 +119,6 @@ def test_each_option_of_asking_reaches_the_judge(tmp_path: Path, monkeypatch) ->
     to_embedder = {"concurrency": 1, "rpm": 2.0, "budget": "1.00", "refresh": True}
     to_embedder |= {"tpm": 3.0, "timeout": 4.0, "ledger": "l.sqlite"}
     open_session(make_config(**to_embedder, embedder="http://h/v1#m"), (), Rule())
-    monkeypatch.chdir(tmp_path)
     for used, model in ((["qa", "trecrag"], "gpt-4o"), (["qa"], "gpt-4o-mini")):
         config, published = make_config(judge="openai"), [suites.get(name) for name in used]
         session = open_session(config, published, dry=True, environment={})

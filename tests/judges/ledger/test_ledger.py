@@ -345,12 +345,11 @@ def project(filled: Ledger, path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
     return path.parent.parent
 
 
-def test_the_command_says_where_there_is_no_ledger(tmp_path: Path, monkeypatch, capsys) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_the_command_says_where_there_is_no_ledger(here: Path, capsys) -> None:
     for command in (["stats"], ["export"], ["prune", "--all"]):
         assert call(["ledger", *command]) == 2
         assert "there is no ledger here" in capsys.readouterr().err
-    assert list(tmp_path.iterdir()) == []
+    assert list(here.iterdir()) == []
 
 
 def test_the_command_forgets_rejected_parameters_and_no_answers(project, path, capsys) -> None:

@@ -5,6 +5,7 @@ import json
 import zlib
 from dataclasses import replace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -130,10 +131,7 @@ def test_failures_that_stay_are_kept_and_asked_again_on_demand(server, bench: Be
 def test_a_failure_takes_the_place_of_an_invalid_answer(server, bench: Bench, monkeypatch) -> None:
     ask_one(bench.judge(), GRADE)
 
-    def stricter(self: RelevanceGrade, reply: Any) -> Any:
-        raise ValueError("not any more")
-
-    monkeypatch.setattr(RelevanceGrade, "check", stricter)
+    monkeypatch.setattr(RelevanceGrade, "check", Mock(side_effect=ValueError("not any more")))
     assert failed(ask_one(bench.judge(), GRADE)).reason is Reason.UNPARSABLE
     assert failed(ask_one(bench.judge(), GRADE)).provenance.cached, "and is not paid for each time"
     assert server.stats()["requests"] == 3

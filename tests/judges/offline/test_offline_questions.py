@@ -261,13 +261,10 @@ def test_a_sentence_encoder_joins_the_words_where_relevance_is_asked_for() -> No
     assert judge.known(asked.ClaimSupport((BRIDGE,), (BRIDGE,))).answer.supported == (True,)  # type: ignore[union-attr]
 
 
-UNKNOWN = [
+@pytest.mark.parametrize("answer", [
     "لا أعرف متى افتتح الجسر.", "मुझे नहीं पता।", "ฉันไม่ทราบ", "橋がいつ開通したかわかりません。",
     "Я не знаю, когда открыли мост.",
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("answer", UNKNOWN)
+])  # fmt: skip
 def test_in_a_script_that_it_does_not_know_it_answers_nothing_that_needs_one(answer: str) -> None:
     judge = OfflineJudge()
     for question in (

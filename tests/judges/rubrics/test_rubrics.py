@@ -98,8 +98,7 @@ def test_the_name_of_a_built_in_metric_is_not_taken_over(name: str, tmp_path: Pa
         rubric_metric(parse_rubric(path.read_text()))
 
 
-def test_a_rubric_may_be_a_mapping_and_leaves_the_suite_as_it_is(tmp_path, monkeypatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_rubric_may_be_a_mapping_and_leaves_the_suite_as_it_is(here) -> None:
     data = [{"id": "1", "query": "Who?", "answer": "Ann.", "references": ["Ann"]}]
     rubric = {"name": "tone", "criteria": "Is it friendly?", "scale": {"low": 0, "high": 4}}
     asked: dict[str, Any] = {"judge": lambda prompt: '{"explanation": "x", "score": 3}'}

@@ -51,18 +51,17 @@ def a_task(client: Client, name: str) -> str:
     return task.id
 
 
-def test_the_example_of_the_page_runs_as_it_is_printed(service, tmp_path, monkeypatch) -> None:
+def test_the_example_of_the_page_runs_as_it_is_printed(service, here, monkeypatch) -> None:
     page = Path(__file__).resolve().parents[3] / "docs" / "service.md"
     (body,) = re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S)
     monkeypatch.setenv("RAGASSAY_URL", f"http://127.0.0.1:{service.port}")
-    monkeypatch.chdir(tmp_path)
     exec(body, {})
-    book = openpyxl.load_workbook(tmp_path / "reports" / "november.xlsx")
+    book = openpyxl.load_workbook(here / "reports" / "november.xlsx")
     assert [row[0].value for row in book["Records"].iter_rows(min_row=2)] == ["1"]
-    assert ragassay.open_run(tmp_path / "runs" / "november").summary.n_samples == 1
+    assert ragassay.open_run(here / "runs" / "november").summary.n_samples == 1
 
 
-def test_a_report_comes_back_as_a_result_that_runs_anywhere(client, tmp_path, monkeypatch) -> None:
+def test_a_report_comes_back_as_a_result_that_runs_anywhere(client, here) -> None:
     task = a_task(client, "result")
     look = client.preview_report(task, 0.0, 2.0, metrics=["ragreport_relevance"])
     assert (look.n_records, list(look.metrics.values())) == (3, [3])
@@ -72,20 +71,19 @@ def test_a_report_comes_back_as_a_result_that_runs_anywhere(client, tmp_path, mo
     assert started.report.status == "idle"
     job = client.wait_job_completion(started.job.id)
     assert (job.status, job.progress.done, job.progress.total) == ("completed", 3, 3)
-    folder = client.download_run(started.report.id, tmp_path / "run")
+    folder = client.download_run(started.report.id, here / "run")
     result = ragassay.open_run(folder)
     headline = client.get_report(started.report.id).headline or {}
     means = {name: one.mean for name, one in result.summary.metrics.items()}
     assert means == {name: one["mean"] for name, one in headline.items()}
-    moved = folder.rename(tmp_path / "moved")
+    moved = folder.rename(here / "moved")
     assert ".." not in (moved / "run.yaml").read_text(encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    assert call(["run", str(moved / "run.yaml"), "-o", str(tmp_path / "again")]) == 0
-    scores = [(one / "scores.jsonl").read_bytes() for one in (tmp_path / "again", moved)]
+    assert call(["run", str(moved / "run.yaml"), "-o", str(here / "again")]) == 0
+    scores = [(one / "scores.jsonl").read_bytes() for one in (here / "again", moved)]
     assert scores[0] == scores[1]
     moved.rename(folder)
     with pytest.raises(ragassay.UsageError, match="is not empty"):
-        client.download_run(started.report.id, tmp_path / "run")
+        client.download_run(started.report.id, here / "run")
     assert [one.id for one in client.list_jobs(task_id=task, status="completed")] == [job.id]
 
 

@@ -50,8 +50,7 @@ def test_the_commands_of_the_compose_file_are_commands_of_ours(services: dict[st
 
 
 @pytest.mark.usefixtures("forked")
-def test_the_service_begins_with_a_sample_and_finished_reports(tmp_path, monkeypatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_the_service_begins_with_a_sample_and_finished_reports(here) -> None:
     folder = Path("data")  # relative, as the default is
     with serving(folder, "--sample", "--no-worker") as service:
         assert service.ask("GET", "health")["status"] == "ok"
@@ -74,17 +73,13 @@ def test_other_projects_are_no_sample(store: Store) -> None:
     assert [len(create_sample(store)) for _ in range(2)] == [2, 0]
 
 
-def instructions() -> list[tuple[str, str]]:
+def test_the_image_runs_as_nobody_special_and_says_whether_it_is_well() -> None:
     text = (ROOT / "Dockerfile").read_text(encoding="utf-8")
     lines = re.sub(r"\\\n\s*", "", re.sub(r"(?m)^#.*\n", "", text)).splitlines()
-    return [(line.split(" ", 1)[0], line.split(" ", 1)[1]) for line in lines if line]
-
-
-def test_the_image_runs_as_nobody_special_and_says_whether_it_is_well() -> None:
-    found = instructions()
-    known = "FROM WORKDIR RUN COPY ENV USER VOLUME EXPOSE HEALTHCHECK ENTRYPOINT CMD"
-    assert {name for name, _ in found} <= {*known.split()}
+    found = [line.split(" ", 1) for line in lines if line]
     last = dict(found)  # what stands last counts
+    known = "FROM WORKDIR RUN COPY ENV USER VOLUME EXPOSE HEALTHCHECK ENTRYPOINT CMD"
+    assert last.keys() <= {*known.split()}
     assert last["USER"] == "10001" and "--uid 10001" in last["RUN"]
     assert last["FROM"] == "python:3.11-slim"
     assert json.loads(last["ENTRYPOINT"]) == ["ragassay"]

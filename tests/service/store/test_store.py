@@ -5,6 +5,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
@@ -253,10 +254,7 @@ def test_a_beat_that_moves_keeps_a_lease_whatever_the_time_of_day(store, monkeyp
 def test_a_job_whose_worker_did_not_learn_that_it_has_it_is_taken_again(store, monkeypatch) -> None:
     key = a_job(store)
     queue = Queue(store, "worker")
-
-    def unreachable(*_: object) -> Any:
-        raise StoreUnavailable("It restarts.")
-
+    unreachable = Mock(side_effect=StoreUnavailable("It restarts."))
     with monkeypatch.context() as patched:
         patched.setattr("ragassay.service.store.jobs.get_job", unreachable)
         with pytest.raises(StoreUnavailable):

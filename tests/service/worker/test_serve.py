@@ -142,8 +142,7 @@ def test_only_behind_a_proxy_its_headers_are_believed(tmp_path, trusted: bool, c
     (["--port", "99999"], "--port: there is no port 99999; choose one from 1 to 65535."),
     (["--keep", "0d"], "--keep: '0d' is not a number of days"),
 ])  # fmt: skip
-def test_a_service_that_cannot_be_is_refused(words, message, tmp_path, monkeypatch, capsys) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_service_that_cannot_be_is_refused(words, message, here, capsys) -> None:
     assert call(["serve", *words]) == 2
     assert message in capsys.readouterr().err
 
