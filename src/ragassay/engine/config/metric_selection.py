@@ -128,7 +128,7 @@ def select_metrics(
     if wanted:
         local = published_names(config, data_format, used)
         names = suites.our_names(wanted, local)
-        if data_format == "mlcube" and "faithfulness" in {*names} - local.keys():
+        if "faithfulness" in {*names} & {*naming.split(config.metrics)} - local.keys():
             warn_user(str(Note("not_mlcube")))
         rag = suites.get("rag")
         if by_data := rag.otherwise.keys() & {*names} - suites.aliases_of(used).keys():
