@@ -155,11 +155,13 @@ def test_scores_win_over_the_given_order_and_a_repeated_passage_counts_once_both
     assert "1 repeated passages ignored" in outcome.explanation
 
 
-TEXTS = ("Rain falls.", "Snow  melts. Ice breaks.", "Ice breaks.", "Wind blows")
+TEXTS = ("Rain falls.", "Snow  melts. Ice breaks.", "Ice breaks.", "A strong west wind blows")
 BY_TEXT = [  # gold texts, what AP and SetR are
     (("Snow melts. Ice breaks.",), 1 / 2, 1),  # white space does not count
     (("Snow melts.", "Ice breaks."), 1 / 2, 1),  # one passage holds both: they are one
-    (("Wind blows from the sea.",), 1 / 3, 1),  # rank 4 is 3, as Ice breaks. came before
+    (("A strong west wind blows from the sea.",), 1 / 4, 1),
+    (("A strong west wind blows in.", "A strong west wind blows out."), 0, 0),  # a heading of both
+    (("Rain falls. It is wet.",), 0, 0),  # too short to be a part of it
     (("Rain falls.", "Hail hurts."), 1 / 2, 1 / 2),
 ]
 

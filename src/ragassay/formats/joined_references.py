@@ -41,14 +41,15 @@ class Questions:
         self._unused = {*self._by_id}
         self.ways, self.notes = Counter[str](), Counter[str]()  # how samples were joined, or not
 
-    def joined(self, samples: Iterable[Sample]) -> Iterator[Sample]:
+    def joined(self, samples: Iterable[Sample], are_all: bool = True) -> Iterator[Sample]:
         """The samples with what is expected of them: by the question that names their trace or has
         their id, else by that with their query and history. A question without a history belongs to
         a query of one conversation only: from the first such query on, samples are held in memory
         until all are known. A sample without a question stays unchanged, and is counted.
 
         Raises:
-            InputError: no sample has a question, or one has the id of one and the query of another.
+            InputError: ``are_all`` samples without a question, or one has the id of one and the
+                query of another.
         """
         waiting: list[Sample] = []
         for sample in samples:
@@ -57,6 +58,8 @@ class Questions:
             else:
                 yield self._joined(sample)
         yield from map(self._joined, waiting)
+        if not are_all:
+            return
         if self.notes and not self.ways:
             n = self.notes["references_unclear"]
             facts = {"n": n, "id": sample.id, "query": sample.query_text[:80]}

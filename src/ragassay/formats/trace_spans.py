@@ -65,11 +65,12 @@ def samples(listed: Iterable[Span], mapper: Mapper) -> Iterator[Sample]:
     for span in listed:
         if span.kind == RATING:
             ratings.setdefault(span.trace, {}).update(span.metadata)
-    listed = [span for span in listed if span.kind != RATING]
-    for span in listed:
+    every, listed = [span for span in listed if span.kind != RATING], []
+    for span in every:
         first = by_id.setdefault(span.id, span)
-        is_twice = first is not span and first.trace == span.trace
-        if span.id and (is_twice or first.path is not span.path):  # a file may be named twice
+        if not span.id or first is span or first.trace != span.trace:
+            listed.append(span)
+        elif first.path is not span.path or replace(first, line=span.line) != span:
             facts = {"id": span.id, "first": first.line, "other": first.path}
             raise wrong("same_step", path=span.path, line=span.line, field="id", **facts)
     # What is in a trace whose own record is there is a part of it.
@@ -91,8 +92,6 @@ def samples(listed: Iterable[Span], mapper: Mapper) -> Iterator[Sample]:
     lone = sum(len(steps) == 1 and name in by_id for name, steps in traces.items())
     if lone and (n := sum(name not in by_id for name in traces)):
         mapper.tell("traces_apart", count=lone, n=n)
-    requests: list[tuple[Span, dict[str, Any] | None]] = []
-    echoes: list[bool] = []  # whether a step that passages are wanted from gave the answer
     for name, steps in traces.items():
         ids = {step.id for step in steps}
         outermost = [step for step in steps if step.parent is None or step.parent not in ids]
@@ -101,14 +100,6 @@ def samples(listed: Iterable[Span], mapper: Mapper) -> Iterator[Sample]:
         mapper.path = root.path
         with shaped("its tool", mapper.path, root.line):
             record = _record(name, root, steps, mapper)
-        requests.append((root, record))
-        if record and (answer := record.get("answer")) and mapper.span is not None:
-            named = (step for step in steps if step.name == mapper.span)
-            echoes += (step_contents.answer(step.outputs) == answer for step in named)
-    if echoes and all(echoes):
-        raise wrong("step_answers", path=mapper.path, span=mapper.span)
-    for root, record in requests:
-        mapper.path = root.path
         beside = {"inputs": root.inputs, "outputs": root.outputs, **root.beside}
         beside = {key: value for key, value in beside.items() if key not in (record or ())}
         if record is None:
@@ -118,6 +109,10 @@ def samples(listed: Iterable[Span], mapper: Mapper) -> Iterator[Sample]:
             made = mapper.sample(record, root.line, beside)
         except InputError as error:
             raise error.but(field=root.clock) if error.field == "timestamp" else error from None
+        if made.passages and {(p.text or "").strip() for p in made.passages} == {
+            made.answer_text.strip()
+        }:
+            mapper.tell("answer_as_passage", root.line)
         yield made
     if ratings and not traces:
         raise wrong("ratings_alone", path=mapper.path)

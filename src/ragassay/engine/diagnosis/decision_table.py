@@ -70,7 +70,8 @@ def _right_to_refuse(row: ScoreRow, sample: Sample) -> float | None:
 
 def _first_found(row: ScoreRow, sample: Sample) -> float | None:
     """The rank of the first gold passage where something was found, if it is known."""
-    if (found := READINGS["found"](row, sample)) != FOUND_SOMEWHERE:
+    found = READINGS["found"](row, sample)
+    if found != FOUND_SOMEWHERE or "rel=" in row.metric:  # by which other passages are relevant
         return found
     from ragassay.metrics.retrieval.ranking_metric import ranked  # what gave the score has it
 

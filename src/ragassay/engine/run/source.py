@@ -34,16 +34,17 @@ def with_references(
     path: str | Path,
     columns: Mapping[str, Sequence[str]] | None = None,
     encoding: str | None = None,
+    are_all: bool = True,
 ) -> Iterator[Sample]:
     """The samples with the references that a file holds for them.
 
     Records of the file (any format) are joined to samples by id, else by their query, if only one
     record has it; they also give gold, labels and wrong answers. A sample without a record stays
-    unchanged; warnings say how many have none, and how many records have no sample. That no sample
-    has one is an error."""
+    unchanged; a warning says how many have none. Where the samples ``are_all``, one says how many
+    records have no sample, and that no sample has one is an error."""
     path = Path(path)
     questions = formats.Questions(path, _questions(path, columns, _encoding(path, encoding)))
-    yield from questions.joined(samples)
+    yield from questions.joined(samples, are_all)
     how = ", ".join(f"{n:,} {way}" for way, n in sorted(questions.ways.items()))
     for kind, n in sorted((+questions.notes).items()):
         warn_user(str(Note(kind, {"file": called(path), "n": n, "how": how})))
@@ -182,7 +183,9 @@ def open_source(
     if config.references is not None:
         path = Path(config.references)
         source.joined += (path,)
-        source.samples = with_references(source.samples, path, of_references, config.encoding)
+        source.samples = with_references(
+            source.samples, path, of_references, config.encoding, limit is None
+        )
     if config.golden is not None:
         folder = Path(config.golden)
         source.joined += (folder / golden.QUERIES,)

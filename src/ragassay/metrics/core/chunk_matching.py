@@ -10,6 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from ragassay.base.sample import GoldPassage, Passage
 
+PART = 20
+"""Characters of the shortest passage that counts as a part of a gold one."""
+
 
 def vectors(rows: ArrayLike) -> NDArray[np.floating]:
     """Embeddings as a matrix, one a row: float32 stays so, anything else becomes float64."""
@@ -67,8 +70,10 @@ def same_chunks(
 ) -> list[int]:
     """A label for each chunk; chunks with one label are the same chunk.
 
-    Two chunks are the same when they share an id or a text, or (``held``) one's text holds the
-    other's, directly or through a third one. An empty text is equal to nothing.
+    Two chunks are the same when they share an id or a text, directly or through a third one; with
+    ``held`` also when a passage holds a gold one, or a gold one alone holds `PART` characters or
+    more of a passage (what several hold, as a heading, tells nothing). An empty text is equal to
+    nothing.
     """
     parent = list(range(len(chunks)))
 
@@ -85,9 +90,12 @@ def same_chunks(
         for kind, value in (("id", chunk.id), ("text", texts[at])):
             if value:
                 parent[root(at)] = root(first.setdefault((kind, value), at))
+    is_gold = [isinstance(chunk, GoldPassage) for chunk in chunks]
     for at, text in enumerate(texts if held else ()):
-        for other in (n for n, longer in enumerate(texts) if text and text in longer):
-            parent[root(other)] = root(at)
+        if len(text) >= (1 if is_gold[at] else PART):
+            around = [n for n, t in enumerate(texts) if text in t and is_gold[n] != is_gold[at]]
+            for other in around if is_gold[at] or len(around) == 1 else ():
+                parent[root(other)] = root(at)
     return [root(at) for at in range(len(chunks))]
 
 
