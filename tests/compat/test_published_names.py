@@ -2,6 +2,7 @@
 
 import json
 import re
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -171,8 +172,11 @@ def test_datapizzas_titles_and_their_short_forms_are_one_metric(shared: Path, sh
 def test_ml_cubes_metrics_work_on_its_columns(name: str, tmp_path: Path) -> None:
     path = tmp_path / "report.csv"
     path.write_text(",".join(COMPONENTS) + "\nWho wrote Emma?,Emma is by Austen.,Jane Austen.\n")
-    result = ragassay.evaluate(path, metrics=name)
-    assert list(result.summary.metrics) == [name]
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        result = ragassay.evaluate(path, metrics=name)
+    is_noted = any("ML cube's, from 1 to 5" in str(one.message) for one in said)
+    assert list(result.summary.metrics) == [name] and is_noted == (name == "faithfulness")
     ours = name.lower() == "faithfulness"  # the share of supported claims; its own needs its suite
     assert (result.summary.metrics[name].metric == "faithfulness") == ours
     if ours:

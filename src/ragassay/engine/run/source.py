@@ -45,7 +45,7 @@ def with_references(
     path = Path(path)
     questions = formats.Questions(path, _questions(path, columns, _encoding(path, encoding)))
     yield from questions.joined(samples, are_all)
-    how = ", ".join(f"{n:,} {way}" for way, n in sorted(questions.ways.items()))
+    how = ", ".join(f"{n:,} {way}" for way, n in sorted(questions.ways.items())) or "none"
     for kind, n in sorted((+questions.notes).items()):
         warn_user(str(Note(kind, {"file": called(path), "n": n, "how": how})))
 
