@@ -105,14 +105,15 @@ def progress_bar(
     now and then as a line."""
     begun, ended = time.monotonic(), threading.Event()
     options, out = GLOBAL_OPTIONS.get(), console(stderr=True)
-    bar = None
+    bar = telling = None
     if options.progress and not options.quiet:
         if out.is_terminal:
             bar = _rich_bar(out, doing)
             bar.add_task(label, total=total(), rate=0.0)
             bar.start()
         elif doing is not None:
-            threading.Thread(target=_tell, args=(out, label, doing, ended), daemon=True).start()
+            telling = threading.Thread(target=_tell, args=(out, label, doing, ended), daemon=True)
+            telling.start()
 
     def advance(n: int) -> None:
         check()
@@ -124,6 +125,8 @@ def progress_bar(
         yield advance
     finally:
         ended.set()
+        if telling is not None:
+            telling.join()  # its last line may be half written
         if bar is not None:
             bar.stop()
 
