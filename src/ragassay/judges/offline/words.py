@@ -297,9 +297,9 @@ _SAYS = {*listed("negators"), "yes", "ja", "oui", "sí", "sì"}
 def is_talk(text: str) -> bool:
     """Whether a text is about the conversation alone: a greeting, or no content words but those of
     ``talk`` (and ``offers``, where it invites), of which none affirms or denies."""
-    rest, known = _GREETINGS.sub(" ", text), _OFFERS if _INVITATIONS.search(text) else _TALK
-    stems = content(rest)
-    is_idle = known.issuperset(stems) and bool(stems or rest != text)
+    stems = content(rest := _GREETINGS.sub(" ", text))
+    invites = _OFFERS.issuperset(stems) and bool(_INVITATIONS.search(text))
+    is_idle = (invites or _TALK.issuperset(stems)) and bool(stems or rest != text)
     return is_idle and not any(word in _SAYS or word.endswith("n't") for word in tokens(rest))
 
 
