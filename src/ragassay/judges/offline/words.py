@@ -288,19 +288,19 @@ def phrases(sentence: str) -> list[str]:
 _TALK = frozenset(map(stem, LISTS["talk"]))
 _LONGEST_TALK = 200  # characters before what a sentence says
 _TURN = re.compile(r"(?<=[,;:，；：])(?!\d)\s*|\s+[–—-]+\s+|\s+(?=(?:that|dass)\s)")
-_GREETINGS, _SOURCES = pattern("greetings"), pattern("sources")
+_OFFERS = _TALK.union(map(stem, LISTS["offers"]))
+_INVITATIONS, _GREETINGS, _SOURCES = map(pattern, ("invitations", "greetings", "sources"))
 _SAYS = {*listed("negators"), "yes", "ja", "oui", "sí", "sì"}
 
 
 @lru_cache(maxsize=8192)
 def is_talk(text: str) -> bool:
     """Whether a text is about the conversation alone: a greeting, or no content words but those of
-    the section ``talk``, of which none affirms or denies."""
-    rest = _GREETINGS.sub(" ", text)
-    stems = content(rest)
-    if not _TALK.issuperset(stems) or not (stems or rest != text):
-        return False
-    return not any(word in _SAYS or word.endswith("n't") for word in tokens(rest))
+    ``talk`` (and ``offers``, where it invites), of which none affirms or denies."""
+    stems = content(rest := _GREETINGS.sub(" ", text))
+    invites = _OFFERS.issuperset(stems) and bool(_INVITATIONS.search(text))
+    is_idle = (invites or _TALK.issuperset(stems)) and bool(stems or rest != text)
+    return is_idle and not any(word in _SAYS or word.endswith("n't") for word in tokens(rest))
 
 
 def topic(sentence: str) -> str:
